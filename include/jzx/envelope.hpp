@@ -1,0 +1,66 @@
+// An envelope carries one message from its sender to its handler: 64 bytes, with room for a
+// small message inside. The typed edge builds messages in it; the core moves it and never looks
+// inside.
+//
+//   ┌──────┬──────┬────────┬───────┬───────┬──────────────────┐
+//   │ next │ type │ sender │ flags │ trace │ storage 32 bytes │
+//   └──────┴──────┴────────┴───────┴───────┴──────────────────┘
+//
+// Ownership: whoever holds the envelope owns the message in it. A successful send hands both to
+// the mailbox; the runtime destroys the message after it was handled or dead-lettered.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <jzx/signals.hpp>
+
+namespace jzx {
+
+class Context;
+struct Envelope;
+
+// One constant per message type, and one per pair of actor and message for typed sends.
+struct MessageType {
+  const char* name;        // for people
+  const MessageType* key;  // names the message type: the same for all constants of one type
+  void (*destroy)(Envelope& envelope) noexcept;  // ends the message; null: nothing to do
+  // Calls the handler that was found at compile time; null: look it up by key.
+  void (*handle)(void* actor, Context& context, Envelope& envelope);
+};
+
+struct alignas(64) Envelope {
+  static constexpr size_t kInlineSize = 32;
+
+  enum Flag : uint32_t {
+    kSystem = 1,    // not a user's: never refused, not in the ledger
+    kTimer = 2,     // part of a timer record
+    kNotice = 4,    // part of the record of what caused it
+    kForeign = 8,   // from the pool that foreign threads share
+    kVoid = 16,     // its cause was withdrawn while it was queued: not to be handled
+  };
+
+  Envelope* next = nullptr;
+  const MessageType* type = nullptr;
+  ActorId sender = 0;
+  uint32_t flags = 0;
+  uint32_t trace = 0;  // for drivers that number messages
+  alignas(8) std::byte storage[kInlineSize];
+
+  template <class T>
+  [[nodiscard]] T& as() noexcept {
+    return *reinterpret_cast<T*>(storage);
+  }
+};
+static_assert(sizeof(Envelope) == 64);
+
+// A message of the C interface: a pointer that the runtime passes on and never follows.
+struct RawMessage {
+  void* data = nullptr;
+  size_t size = 0;
+  uint32_t tag = 0;
+};
+
+extern const MessageType raw_message_type;
+
+}  // namespace jzx

@@ -1,0 +1,70 @@
+// What the system tells an actor: how others ended, and what a watched fd can do. An actor that
+// wants to know has an `on(const jzx::Down&)` (and so on); one that has not is not told.
+//
+// The leading members are laid out as in the C header, which reads the same memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace jzx {
+
+using ActorId = uint64_t;
+
+enum class ExitReason : int {
+  normal = 0,
+  fail = 1,
+  panic = 2,   // an exception escaped
+  noproc = 3,  // it was already gone
+  killed = 4,
+};
+
+[[nodiscard]] const char* to_string(ExitReason reason) noexcept;
+
+// Why, in words, as far as it fits: the text of the exception, most often. Fixed in size because
+// nothing that reports a failure may need memory.
+class ExitText {
+ public:
+  constexpr ExitText() noexcept = default;
+  explicit ExitText(std::string_view text) noexcept {
+    const size_t count = text.size() < sizeof(text_) - 1 ? text.size() : sizeof(text_) - 1;
+    for (size_t i = 0; i < count; ++i) text_[i] = text[i];
+    text_[count] = '\0';
+  }
+  [[nodiscard]] const char* c_str() const noexcept { return text_; }
+  [[nodiscard]] std::string_view view() const noexcept { return text_; }
+
+ private:
+  char text_[96] = {};
+};
+
+// A monitored actor ended. Exactly one per monitor.
+struct Down {
+  uint64_t ref = 0;
+  ActorId actor = 0;
+  ExitReason reason = ExitReason::normal;
+  ExitText text;
+};
+
+// A linked actor ended; only for actors that trap exits.
+struct Exit {
+  ActorId from = 0;
+  ExitReason reason = ExitReason::normal;
+  ExitText text;
+};
+
+// A child of this actor ended.
+struct ChildExit {
+  ActorId child = 0;
+  ExitReason reason = ExitReason::normal;
+  ExitText text;
+};
+
+// A watched file descriptor became ready; the bits are those of JZX_IO_*.
+struct IoEvent {
+  int fd = -1;
+  uint32_t readiness = 0;
+};
+
+}  // namespace jzx

@@ -1,0 +1,93 @@
+// The two contracts under everything that runs: Runnable, a piece of work that queues hold,
+// and Executor, who runs it. Actors and task continuations are both Runnables; async, sync
+// and net know nothing of actors and only this of drivers.
+//
+// Lifetime: a Runnable outlives its stay in a queue; it is in at most one queue at a time.
+// Threads: each function of Executor says who may call it.
+#pragma once
+
+#include <cstdint>
+
+#include "base/list.hpp"
+
+namespace jzx::io {
+class Reactor;
+}
+
+namespace jzx::base {
+
+class Executor;
+
+class Runnable {
+ public:
+  using RunFn = void (*)(Runnable& self, Executor& executor);
+
+  explicit Runnable(RunFn function) noexcept : run_(function) {}
+  Runnable(const Runnable&) = delete;
+  Runnable& operator=(const Runnable&) = delete;
+
+  void run(Executor& executor) { run_(*this, executor); }
+
+  // Belongs to whichever queue holds it.
+  Runnable* next_runnable = nullptr;
+
+ private:
+  RunFn run_;
+};
+
+struct InTimerList {};
+
+// A timer waits in its executor's wheel. Firing and cancelling happen on the executor's
+// thread; `fire` is called exactly once unless the timer was cancelled before.
+class Timer : public ListNode<InTimerList> {
+ public:
+  using FireFn = void (*)(Timer& self, Executor& executor);
+
+  explicit Timer(FireFn function) noexcept : fire_(function) {}
+
+  void fire(Executor& executor) { fire_(*this, executor); }
+  [[nodiscard]] bool is_armed() const noexcept { return is_linked(); }
+
+  // The tick at which it is due; with kUnstamped, the delay from a clock read that is still to come.
+  static constexpr uint64_t kUnstamped = 1ull << 63;
+  uint64_t deadline_ms = 0;
+
+ private:
+  FireFn fire_;
+};
+
+// Names the places where a driver may choose; a simulator tells them apart in its trace.
+enum class ChoiceSite : uint16_t { backoff_jitter, steal_victim, next_runnable, user };
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  // Runs it soon. Any thread.
+  virtual void post(Runnable& work) = 0;
+
+  // Monotonic. The executor's thread reads the time of the current tick or later.
+  [[nodiscard]] virtual uint64_t now_ns() = 0;
+
+  // Fires after at least `delay_ms`, measured from a clock read that follows this call.
+  // The executor's thread.
+  virtual void arm(Timer& timer, uint64_t delay_ms) = 0;
+  virtual void disarm(Timer& timer) = 0;
+
+  // Every choice the runtime makes: a number below `count` (not 0). The executor's thread.
+  [[nodiscard]] virtual uint32_t choose(uint32_t count, ChoiceSite site) = 0;
+
+  // Runs it where blocking does not hurt; false if this executor has no such place.
+  [[nodiscard]] virtual bool post_blocking(Runnable& work) = 0;
+
+  [[nodiscard]] virtual io::Reactor& io() = 0;
+
+  // The executor whose thread this is, or nullptr. Not inlined: a fiber may have moved
+  // to another thread between two calls.
+  [[nodiscard]] static Executor* current() noexcept;
+
+ protected:
+  static void set_current(Executor* executor) noexcept;
+};
+
+}  // namespace jzx::base

@@ -1,0 +1,144 @@
+// jzx_loop_*, configuration, version.
+#include <cstdlib>
+
+#include "capi/create_loop.hpp"
+#include "capi/loop_handle.hpp"
+
+using jzx::capi::to_c;
+using jzx::runtime::LoopSystem;
+
+namespace {
+
+constexpr uint32_t kAbiVersion = 1;
+
+jzx::runtime::LoopOptions options_from(const jzx_config& config) noexcept {
+  jzx::runtime::LoopOptions options;
+  options.allocator = {config.allocator.alloc, config.allocator.free, config.allocator.ctx};
+  options.max_actors = config.max_actors;
+  options.default_mailbox_cap = config.default_mailbox_cap;
+  options.max_msgs_per_actor = config.max_msgs_per_actor;
+  options.max_actors_per_tick = config.max_actors_per_tick;
+  options.max_io_watchers = config.max_io_watchers;
+  options.io_poll_timeout_ms = config.io_poll_timeout_ms;
+  return options;
+}
+
+// For a call that destroy waits for.
+class InsideCall {
+ public:
+  explicit InsideCall(jzx_loop* loop) noexcept
+      : system_(loop == nullptr ? nullptr : loop->system),
+        refusal_(loop == nullptr ? JZX_ERR_INVALID_ARG : JZX_OK) {
+    if (system_ != nullptr && !system_->enter()) {
+      refusal_ = JZX_ERR_LOOP_CLOSED;
+      system_ = nullptr;
+    }
+  }
+  ~InsideCall() {
+    if (system_ != nullptr) system_->leave();
+  }
+  InsideCall(const InsideCall&) = delete;
+  InsideCall& operator=(const InsideCall&) = delete;
+
+  [[nodiscard]] bool is_refused() const noexcept { return system_ == nullptr; }
+  [[nodiscard]] jzx_err refusal() const noexcept { return refusal_; }
+  [[nodiscard]] LoopSystem& system() noexcept { return *system_; }
+
+ private:
+  LoopSystem* system_;
+  jzx_err refusal_;
+};
+
+}  // namespace
+
+namespace jzx::capi {
+
+jzx_loop* create_loop(const jzx_config* config, const LoopHooks& hooks) noexcept {
+  jzx_config defaults;
+  jzx_config_init(&defaults);
+  runtime::LoopOptions options = options_from(config != nullptr ? *config : defaults);
+  options.clock = hooks.clock;
+  LoopSystem* system = LoopSystem::create(options);
+  if (system == nullptr) return nullptr;
+  auto* loop = options.allocator.create<jzx_loop>();
+  if (loop == nullptr) {
+    system->destroy();
+    return nullptr;
+  }
+  loop->system = system;
+  return loop;
+}
+
+core::Ledger ledger(jzx_loop* loop) noexcept { return loop->system->ledger(); }
+
+}  // namespace jzx::capi
+
+extern "C" {
+
+void jzx_config_init(jzx_config* config) {
+  if (config == nullptr) return;
+  *config = jzx_config{};
+  config->allocator.alloc = [](void*, size_t size) { return std::malloc(size); };
+  config->allocator.free = [](void*, void* ptr) { std::free(ptr); };
+  config->max_actors = 65536;
+  config->default_mailbox_cap = 1024;
+  config->max_msgs_per_actor = 64;
+  config->max_actors_per_tick = 1024;
+  config->max_io_watchers = 1024;
+}
+
+jzx_loop* jzx_loop_create(const jzx_config* config) { return jzx::capi::create_loop(config, {}); }
+
+void jzx_loop_destroy(jzx_loop* loop) {
+  if (loop == nullptr) return;
+  const jzx::base::Allocator allocator = loop->system->system.allocator;
+  if (loop->system->destroy()) allocator.destroy(loop);
+}
+
+int jzx_loop_run(jzx_loop* loop) {
+  InsideCall call(loop);
+  if (call.is_refused()) return call.refusal();
+  return to_c(call.system().loop.run());
+}
+
+int jzx_loop_run_once(jzx_loop* loop, uint32_t max_wait_ms) {
+  InsideCall call(loop);
+  if (call.is_refused()) return call.refusal();
+  bool again = false;
+  const jzx::Errc result =
+      call.system().loop.run_once(max_wait_ms * jzx::base::kNanosPerMilli, again);
+  if (result != jzx::Errc::ok) return to_c(result);
+  return again ? 1 : 0;
+}
+
+int jzx_loop_fd(jzx_loop* loop) {
+  jzx::capi::Call call(loop);
+  if (call.is_refused()) return call.refusal();
+  const int fd = loop->system->loop.fd();
+  return fd >= 0 ? fd : JZX_ERR_IO_REG_FAILED;
+}
+
+void jzx_loop_request_stop(jzx_loop* loop) {
+  InsideCall call(loop);
+  if (!call.is_refused()) call.system().loop.request_stop();
+}
+
+void jzx_loop_set_observer(jzx_loop* loop, const jzx_observer* observer, void* ctx) {
+  jzx::capi::Call call(loop);
+  if (call.is_refused()) return;
+  if (observer != nullptr) loop->observer.set(*observer, ctx);
+  loop->system->system.observer = observer != nullptr ? &loop->observer : nullptr;
+}
+
+jzx_err jzx_send_async(jzx_loop* loop, jzx_actor_id target, void* data, size_t len, uint32_t tag) {
+  if (tag >= JZX_TAG_SYS_BASE) return JZX_ERR_INVALID_ARG;
+  InsideCall call(loop);
+  if (call.is_refused()) return call.refusal();
+  return to_c(call.system().send_from_anywhere(target, {data, len, tag}));
+}
+
+uint32_t jzx_abi_version(void) { return kAbiVersion; }
+const char* jzx_version(void) { return JZX_VERSION; }
+const char* jzx_strerror(jzx_err err) { return jzx::to_string(static_cast<jzx::Errc>(err)); }
+
+}  // extern "C"

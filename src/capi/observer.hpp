@@ -1,0 +1,49 @@
+// Turns what the core tells into the callbacks of jzx_observer.
+#pragma once
+
+#include <jzx/jzx.h>
+
+#include "core/observer.hpp"
+
+namespace jzx::capi {
+
+class CObserver final : public core::Observer {
+ public:
+  void set(const jzx_observer& callbacks, void* ctx) noexcept {
+    callbacks_ = callbacks;
+    ctx_ = ctx;
+  }
+
+  void actor_started(ActorId id, const char* label) override {
+    if (callbacks_.on_actor_start != nullptr) callbacks_.on_actor_start(ctx_, id, label);
+  }
+  void actor_stopped(ActorId id, ExitReason reason, const ExitText&) override {
+    if (callbacks_.on_actor_stop != nullptr) {
+      callbacks_.on_actor_stop(ctx_, id, static_cast<int>(reason));
+    }
+  }
+  void actor_restarted(ActorId supervisor, ActorId child, uint32_t attempt) override {
+    if (callbacks_.on_actor_restart != nullptr) {
+      callbacks_.on_actor_restart(ctx_, supervisor, child, static_cast<int>(attempt));
+    }
+  }
+  void supervisor_escalated(ActorId id) override {
+    if (callbacks_.on_supervisor_escalate != nullptr) callbacks_.on_supervisor_escalate(ctx_, id);
+  }
+  void mailbox_full(ActorId id) override {
+    if (callbacks_.on_mailbox_full != nullptr) callbacks_.on_mailbox_full(ctx_, id);
+  }
+  void dead_letter(ActorId target, Envelope& envelope, core::DeadLetterReason) override {
+    if (callbacks_.on_dead_letter == nullptr) return;
+    if (envelope.type->key != &raw_message_type) return;  // a C++ message ends by itself
+    const RawMessage& raw = envelope.as<RawMessage>();
+    const jzx_message message{raw.data, raw.size, raw.tag, envelope.sender};
+    callbacks_.on_dead_letter(ctx_, target, &message);
+  }
+
+ private:
+  jzx_observer callbacks_{};
+  void* ctx_ = nullptr;
+};
+
+}  // namespace jzx::capi

@@ -1,0 +1,39 @@
+// The one place where exceptions are caught. Each kind calls guard() at the base of the stack that
+// its user code runs on; what escapes becomes a PANIC exit with its text. Built without exceptions
+// it is a plain call.
+#pragma once
+
+#include <utility>
+
+#include "core/turn.hpp"
+
+#ifdef __cpp_exceptions
+#include <exception>
+#endif
+
+namespace jzx::core {
+
+// `on_panic(text)` answers in place of a body that threw.
+template <class Body, class OnPanic>
+[[nodiscard]] auto guard(Body&& body, OnPanic&& on_panic) noexcept {
+#ifdef __cpp_exceptions
+  try {
+    return std::forward<Body>(body)();
+  } catch (const std::exception& error) {
+    return on_panic(error.what());
+  } catch (...) {
+    return on_panic("an exception that is no std::exception");
+  }
+#else
+  (void)on_panic;
+  return std::forward<Body>(body)();
+#endif
+}
+
+template <class Body>
+[[nodiscard]] Outcome guard(Turn& turn, Body&& body) noexcept {
+  return guard(std::forward<Body>(body),
+               [&](const char* text) { return turn.fail(ExitReason::panic, text); });
+}
+
+}  // namespace jzx::core

@@ -1,0 +1,71 @@
+// Host: an Executor that also knows actors. One per worker. Drivers implement it; the core names no
+// driver. What is hot is plain members of this class; what differs between drivers is virtual.
+//
+// Threads: post() and what EnvelopePool says, by anybody; the rest on the host's own thread.
+#pragma once
+
+#include "base/executor.hpp"
+#include "base/run_queue.hpp"
+#include "base/slot_map.hpp"
+#include "core/envelope_pool.hpp"
+#include "core/ledger.hpp"
+#include "core/system.hpp"
+
+namespace jzx::core {
+
+class Host : public base::Executor {
+ public:
+  Host(System& the_system, uint8_t worker, uint32_t messages_per_turn_) noexcept
+      : system(the_system),
+        envelopes(system.allocator),
+        timers(system.allocator, worker, 256),
+        messages_per_turn(messages_per_turn_) {}
+
+  // Runs it soon, after what is ready already. This host's thread; others post().
+  void submit(base::Runnable& work) noexcept { ready.push(work); }
+
+  // The actor ended: forget the fds that it owned.
+  virtual void release_watches(Actor& actor) noexcept = 0;
+
+  // The record of a watch whose notice has been handled.
+  virtual void reclaim_watch(Notice& notice) noexcept = 0;
+
+  // The message was handled or will never be: ends it and gives its envelope back.
+  void discard(Envelope& envelope) noexcept {
+    if (envelope.type->destroy != nullptr) envelope.type->destroy(envelope);
+    reclaim(envelope);
+  }
+
+  // Gives back an envelope whose message has ended.
+  void reclaim(Envelope& envelope) noexcept {
+    if ((envelope.flags & (Envelope::kTimer | Envelope::kNotice)) == 0) {
+      envelopes.give(envelope);
+    } else {
+      reclaim_record(envelope);
+    }
+  }
+
+  // Tells the observer of a user message that nobody will handle, then discards it.
+  void dead_letter(ActorId target, Envelope& envelope, DeadLetterReason reason) noexcept;
+
+  // The id that goes into messages sent now.
+  [[nodiscard]] ActorId current_id() const noexcept {
+    return current == nullptr ? kNobody : current->id();
+  }
+
+  System& system;
+  base::RunQueue ready;
+  Actor* current = nullptr;  // whose turn it is
+  EnvelopePool envelopes;
+  base::SlotMap<MessageTimer> timers;
+  Ledger counters;  // of this worker's thread; `queued` and foreign sends are added on demand
+  uint32_t messages_per_turn;
+  // How the turn under way failed; here because a turn should not clear a text that it rarely needs.
+  ExitReason exit_reason = ExitReason::normal;
+  ExitText exit_text;
+
+ private:
+  void reclaim_record(Envelope& envelope) noexcept;
+};
+
+}  // namespace jzx::core

@@ -1,0 +1,47 @@
+// Kind: how an actor's code runs. A kind is a stateless object that knows how to resume one sort
+// of body; what the body needs to remember lives in Actor::body. Implementers are in kinds/ and
+// supervise/.
+//
+// Threads: the functions are called by whoever runs the actor's turn, one call at a time.
+#pragma once
+
+#include <cstdint>
+
+#include <jzx/signals.hpp>
+
+namespace jzx::core {
+
+struct Actor;
+class Host;
+class Turn;
+
+enum class Outcome : uint8_t {
+  budget_spent,  // there may be more to do: run it again, after the others
+  wants_mail,    // nothing to do until a message comes
+  suspended,     // only its waker or a request to exit submits it again; mail just queues
+  stopped,       // it ended well
+  failed,        // it ended badly; Turn::fail() said why
+};
+
+class Kind {
+ public:
+  // Before the first message, for actors spawned with `first_turn`.
+  virtual Outcome start(Actor& actor, Turn& turn) const;
+
+  // Handles messages from Turn::take() until that answers none or the body wants to stop.
+  virtual Outcome resume(Actor& actor, Turn& turn) const = 0;
+
+  // It was asked to end. Called turn after turn, instead of resume(), until it answers stopped or
+  // failed; a body that must unwind first may answer suspended.
+  virtual Outcome stop(Actor& actor, Turn& turn) const;
+
+  // Frees the body. Called exactly once, after the last of the above; all children are gone.
+  virtual void destroy(Actor& actor, Host& host, ExitReason reason) const noexcept = 0;
+
+  [[nodiscard]] virtual const char* name() const noexcept = 0;
+
+ protected:
+  ~Kind() = default;
+};
+
+}  // namespace jzx::core

@@ -1,0 +1,281 @@
+#include "core/lifecycle.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/bonds.hpp"
+#include "core/message_timer.hpp"
+#include "core/send.hpp"
+#include "core/turn.hpp"
+
+namespace jzx::core {
+
+namespace {
+
+// ---- being born ----
+
+const char* copy_label(const base::Allocator& allocator, const char* label) noexcept {
+  const size_t size = std::strlen(label) + 1;
+  void* memory = allocator.allocate(size);
+  if (memory != nullptr) std::memcpy(memory, label, size);
+  return static_cast<const char*>(memory);
+}
+
+void child_notice_done(Notice& notice, Host& host) {
+  auto& child = static_cast<Child&>(notice);
+  child.~Child();
+  host.system.children.give(&child);
+}
+
+// The record by which the parent will hear of the end; made now so that it cannot fail then.
+Child* make_child(System& system, Actor& parent, const SpawnOptions& options) noexcept {
+  if (system.relations_of(parent) == nullptr) return nullptr;
+  void* memory = system.children.take();
+  if (memory == nullptr) return nullptr;
+  auto* child = new (memory) Child;
+  child->parent = &parent;
+  child->mark = options.child_mark;
+  child->is_supervisor = options.is_supervisor;
+  return child;
+}
+
+// ---- ending ----
+
+void drain_mailbox(Host& host, Actor& actor, DeadLetterReason reason) noexcept {
+  const ActorId id = actor.id();
+  while (Envelope* envelope = take(actor)) {
+    if ((envelope->flags & Envelope::kSystem) != 0) {
+      host.discard(*envelope);
+    } else {
+      host.dead_letter(id, *envelope, reason);
+    }
+  }
+}
+
+bool has_children(const Actor& actor) noexcept {
+  return actor.relations != nullptr && !actor.relations->children.empty();
+}
+
+void tell_parent(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
+  Child* child = actor.child;
+  if (child == nullptr) return;
+  actor.child = nullptr;
+  child->unlink();
+  child->exit = ChildExit{actor.id(), reason, text};
+  child->address(SystemTag::child_exit, &child->exit, kSizeOfChildExit, &child_notice_done);
+  child->sender = actor.id();
+  send_notice(host, *child->parent, *child);
+}
+
+void drop_name(Host& host, Actor& actor) noexcept {
+  if (actor.relations->name == nullptr) return;
+  host.system.names.remove(*actor.relations->name);
+  actor.relations->name = nullptr;
+}
+
+void free_belongings(Host& host, Actor& actor) noexcept {
+  if (actor.relations != nullptr) {
+    actor.relations->~Relations();
+    host.system.relations.give(actor.relations);
+    actor.relations = nullptr;
+  }
+  host.system.allocator.release(const_cast<char*>(actor.label));
+  actor.label = nullptr;
+}
+
+// The slot is free again once nobody is between admission and enqueueing.
+void retire(Host& host, Actor& actor) noexcept {
+  drain_mailbox(host, actor, DeadLetterReason::target_gone);
+  if (actor.state.retire(handled_count(actor))) {
+    host.system.actors.give(actor);
+  } else {
+    host.submit(actor);
+  }
+}
+
+void destroy_body(Host& host, Actor& actor, ExitReason reason) noexcept {
+  Actor* outer = std::exchange(host.current, &actor);  // what on_stop sends is the actor's
+  actor.kind->destroy(actor, host, reason);
+  host.current = outer;
+  actor.kind = nullptr;
+}
+
+// Everything but the slot.
+void end_actor(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
+  destroy_body(host, actor, reason);
+  actor.status = reason == ExitReason::normal ? Status::stopped : Status::failed;
+  --host.system.alive;
+  if (actor.relations != nullptr) {
+    host.release_watches(actor);
+    drop_name(host, actor);
+  }
+  if (host.system.observer != nullptr) {
+    host.system.observer->actor_stopped(actor.id(), reason, text);
+  }
+  if (actor.relations != nullptr) tell_bonds(host, actor, reason, text);
+  tell_parent(host, actor, reason, text);
+  free_belongings(host, actor);
+}
+
+void finish_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
+  end_actor(host, actor, reason, text);
+  retire(host, actor);
+}
+
+void abort_actor(Host& host, Actor& actor) noexcept {
+  actor.status = Status::stopping;
+  actor.state.close();
+  while (has_children(actor)) abort_actor(host, *actor.relations->children.back()->actor);
+  abandon_timers(host, actor, DeadLetterReason::target_gone);
+  drain_mailbox(host, actor, DeadLetterReason::target_gone);
+  end_actor(host, actor, ExitReason::killed, ExitText("the start was called off"));
+  // One that waits for its first turn is in the run queue, and retires when it comes out of it.
+  if (!actor.state.is_scheduled()) retire(host, actor);
+}
+
+// One child at a time, the youngest first; its end brings us back here.
+void stop_youngest_child(Host& host, Actor& actor) noexcept {
+  Child* youngest = actor.relations->children.back();
+  // no_such_actor: it was asked before, and is on its way out.
+  (void)request_exit(host, youngest->actor->id(), ExitReason::normal);
+  if (!actor.state.park(handled_count(actor), true)) host.submit(actor);
+}
+
+}  // namespace
+
+uint32_t user_share(uint32_t mailbox_cap) noexcept {
+  const uint32_t share = mailbox_cap > kSystemReserve ? mailbox_cap - kSystemReserve : 1;
+  return std::min(share, StateWord::kMaxUserLimit);
+}
+
+Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
+  System& system = host.system;
+  if (system.is_closing) return Errc::loop_closed;
+  Actor* parent = nullptr;
+  if (options.parent != kNobody) {
+    parent = system.find_open(options.parent);
+    if (parent == nullptr) return Errc::no_such_actor;
+  }
+  Actor* actor = system.actors.take();
+  if (actor == nullptr) return system.actors.is_full() ? Errc::max_actors : Errc::no_memory;
+
+  Child* child = parent == nullptr ? nullptr : make_child(system, *parent, options);
+  const char* label = options.label == nullptr ? nullptr : copy_label(system.allocator, options.label);
+  if ((parent != nullptr && child == nullptr) || (options.label != nullptr && label == nullptr)) {
+    if (child != nullptr) child_notice_done(*child, host);
+    system.allocator.release(const_cast<char*>(label));
+    system.actors.give(*actor);
+    return Errc::no_memory;
+  }
+
+  actor->kind = options.kind;
+  actor->body = options.body;
+  actor->user_limit =
+      user_share(options.mailbox_cap != 0 ? options.mailbox_cap : system.default_mailbox_cap);
+  actor->label = label;
+  actor->child = child;
+  actor->status = options.first_turn ? Status::init : Status::running;
+  actor->traps_exit = false;
+  actor->exit_hint.store(false, std::memory_order_relaxed);  // published by open()
+  if (child != nullptr) {
+    child->actor = actor;
+    parent->relations->children.push_back(*child);
+  }
+  ++system.alive;
+  const uint32_t generation = actor->state.open(system.first_generation, options.first_turn);
+  out = make_id(actor->slot, generation);
+  if (options.first_turn) host.submit(*actor);
+  if (system.observer != nullptr) system.observer->actor_started(out, label);
+  return Errc::ok;
+}
+
+void abort_start(Host& host, ActorId id) noexcept {
+  Actor* actor = host.system.find_live(id);
+  if (actor == nullptr) return;
+  if (Child* child = std::exchange(actor->child, nullptr)) {
+    child->unlink();
+    child_notice_done(*child, host);
+  }
+  abort_actor(host, *actor);
+}
+
+Errc request_exit(Host& host, ActorId id, ExitReason reason) noexcept {
+  Actor* actor = host.system.actors.find(id);
+  if (actor == nullptr) return Errc::no_such_actor;
+  switch (actor->state.request_exit(generation_of(id), reason)) {
+    case Wake::gone: return Errc::no_such_actor;
+    case Wake::submit: host.submit(*actor); break;
+    case Wake::already_queued: break;
+  }
+  actor->exit_hint.store(true, std::memory_order_relaxed);  // a hint; see Actor
+  return Errc::ok;
+}
+
+void obey_exit_request(Host& host, Actor& actor) noexcept {
+  Turn turn(host, actor);
+  host.current = &actor;
+  const Outcome outcome = actor.kind->stop(actor, turn);
+  turn.finish();
+  host.current = nullptr;
+  switch (outcome) {
+    case Outcome::suspended:
+      if (!actor.state.suspend(true)) host.submit(actor);
+      break;
+    case Outcome::budget_spent:
+    case Outcome::wants_mail:
+      host.submit(actor);
+      break;
+    case Outcome::stopped:
+    case Outcome::failed:
+      begin_end(host, actor, actor.state.requested_reason(), {});
+      break;
+  }
+}
+
+void begin_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
+  actor.status = Status::stopping;
+  actor.state.close();
+  abandon_timers(host, actor, DeadLetterReason::target_gone);
+  drain_mailbox(host, actor, DeadLetterReason::target_gone);
+  if (!has_children(actor)) return finish_end(host, actor, reason, text);
+  actor.relations->exit_reason = reason;
+  actor.relations->exit_text = text;
+  stop_youngest_child(host, actor);
+}
+
+void continue_end(Host& host, Actor& actor) noexcept {
+  if (actor.status != Status::stopping) return retire(host, actor);
+  drain_mailbox(host, actor, DeadLetterReason::target_gone);
+  if (has_children(actor)) return stop_youngest_child(host, actor);
+  finish_end(host, actor, actor.relations->exit_reason, actor.relations->exit_text);
+}
+
+void abandon_all(Host& host) noexcept {
+  System& system = host.system;
+  // First everything a user may want back, while all actors are still whole.
+  system.actors.for_each_slot([&](Actor& actor) {
+    actor.state.close();
+    abandon_timers(host, actor, DeadLetterReason::closing);
+    drain_mailbox(host, actor, DeadLetterReason::closing);
+  });
+  system.actors.for_each_slot([&](Actor& actor) {
+    if (actor.kind == nullptr) return;  // a free slot, or one that has ended
+    destroy_body(host, actor, ExitReason::killed);
+    --system.alive;
+    if (actor.child != nullptr) {
+      actor.child->unlink();
+      child_notice_done(*actor.child, host);
+      actor.child = nullptr;
+    }
+    if (actor.relations != nullptr) {
+      host.release_watches(actor);
+      drop_name(host, actor);
+      drop_bonds(host, actor);
+    }
+  });
+  // Children have unhooked themselves from their parents, whichever came first.
+  system.actors.for_each_slot([&](Actor& actor) { free_belongings(host, actor); });
+}
+
+}  // namespace jzx::core

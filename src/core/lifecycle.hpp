@@ -1,0 +1,55 @@
+// The life of an actor: spawned, asked to end, ending, ended.
+//
+//   spawn ──▶ init ──▶ running ──▶ stopping ──────────────▶ stopped / failed ──▶ slot retired
+//                         │          children end first,        names, timers, watches,
+//                         │          last started first         links, monitors, parent told
+//                         └ returns STOP or FAIL, throws, is asked to, or a link dies
+//
+// Threads: the host's own.
+#pragma once
+
+#include <string_view>
+
+#include <jzx/errc.hpp>
+
+#include "core/host.hpp"
+
+namespace jzx::core {
+
+struct SpawnOptions {
+  const Kind* kind = nullptr;
+  Body body;
+  uint32_t mailbox_cap = 0;       // 0: the system's default
+  const char* label = nullptr;    // copied
+  ActorId parent = kNobody;
+  void* child_mark = nullptr;        // the parent finds it again in Child::mark
+  bool first_turn = false;           // Kind::start() is wanted
+  bool is_supervisor = false;
+};
+
+// The body belongs to the actor if this answers ok, else still to the caller.
+[[nodiscard]] Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept;
+
+// Undoes a spawn, with all children of the new actor, before any of them had a turn: the parent is
+// not told. For starts that fail half-way.
+void abort_start(Host& host, ActorId id) noexcept;
+
+// Takes effect before its next message. no_such_actor: gone, or asked before.
+[[nodiscard]] Errc request_exit(Host& host, ActorId id, ExitReason reason) noexcept;
+
+// The user's share of a mailbox of this capacity.
+[[nodiscard]] uint32_t user_share(uint32_t mailbox_cap) noexcept;
+
+// ---- for the turn ----
+
+void begin_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept;
+void obey_exit_request(Host& host, Actor& actor) noexcept;
+void continue_end(Host& host, Actor& actor) noexcept;
+
+// ---- for the end of a system ----
+
+// Ends every actor at once: no body runs again, nobody is told of anybody; queued messages and
+// timers are dead-lettered.
+void abandon_all(Host& host) noexcept;
+
+}  // namespace jzx::core

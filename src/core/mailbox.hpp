@@ -1,0 +1,84 @@
+// The mailbox: the part of an actor through which messages come. Bounded, many producers, one
+// consumer, FIFO per sender, and without memory of its own: messages queue in their envelopes.
+//
+//   sender ── admit (one exchange on the state word) ──┬─ was idle: straight into the inbox
+//                                                      └─ else: pushed on the arrivals
+//   consumer ── take: from the inbox; when that is empty, all arrivals become the inbox
+//
+// The sender that finds the actor idle owns the inbox until it submits the actor: the consumer
+// left it empty when it parked, and nobody else is told to submit. Everyone after it goes through
+// the arrivals, which the consumer takes only when the inbox is empty, so order is kept.
+//
+// A message may be admitted but not yet pushed (its sender was interrupted). Then take() finds
+// nothing while park() refuses, and the actor goes around the run queue once more.
+#pragma once
+
+#include "core/actor.hpp"
+
+namespace jzx::core {
+
+// May one more user message be queued? `sent` is from the state word; see there why this is exact.
+[[nodiscard]] inline bool has_room_for_user(Actor& actor, uint32_t sent) noexcept {
+  // `sent` may be older than `handled`, and then the difference wraps; that is an empty queue (and
+  // the exchange will fail, since more has been sent).
+  const auto queued = [sent](uint32_t handled) {
+    const uint32_t difference = (sent - handled) & StateWord::kSentMask;
+    return difference < StateWord::kSentMask / 4 * 3 ? difference : 0;
+  };
+  // relaxed, here and below: counters that only grow; the exchange that follows makes it exact.
+  if (queued(actor.handled_seen.load(std::memory_order_relaxed)) < actor.user_limit) return true;
+  // That was an old look. The consumer's line is read only now, about once per full mailbox.
+  const uint32_t handled = actor.handled.load(std::memory_order_relaxed);
+  actor.handled_seen.store(handled, std::memory_order_relaxed);
+  const uint32_t now_queued = queued(handled);
+  if (now_queued < actor.user_limit) return true;
+  // Counted up before its message is admitted and down after it was taken, so this is never too
+  // small, and a user is never refused because of a system message.
+  const uint32_t system = actor.system_queued.load(std::memory_order_relaxed);
+  return now_queued < actor.user_limit + system;
+}
+
+[[nodiscard]] inline Admission admit_user(Actor& actor, uint32_t generation) noexcept {
+  return actor.state.admit(generation,
+                           [&](uint32_t sent) { return has_room_for_user(actor, sent); });
+}
+
+// Puts an admitted message where its admission says. True: submit the actor.
+[[nodiscard]] inline bool enqueue(Actor& actor, Envelope& envelope, Admission admission) noexcept {
+  if (admission == Admission::first) {
+    JZX_ASSERT(actor.inbox == nullptr);
+    envelope.next = nullptr;
+    actor.inbox = &envelope;
+    return true;
+  }
+  actor.arrivals.push(envelope);
+  return false;
+}
+
+// The consumer: the next message, or nullptr. It no longer counts as queued.
+[[nodiscard]] inline Envelope* take(Actor& actor) noexcept {
+  Envelope* envelope = actor.inbox;
+  if (envelope == nullptr) {
+    envelope = actor.arrivals.take_all();
+    if (envelope == nullptr) return nullptr;
+  }
+  actor.inbox = envelope->next;
+  // relaxed: only the consumer writes it; senders need a number that does not run ahead.
+  const uint32_t handled = actor.handled.load(std::memory_order_relaxed);
+  actor.handled.store(handled + 1, std::memory_order_relaxed);
+  if ((envelope->flags & Envelope::kSystem) != 0) {
+    actor.system_queued.fetch_sub(1, std::memory_order_relaxed);  // a counter on its own
+  }
+  return envelope;
+}
+
+[[nodiscard]] inline uint32_t handled_count(const Actor& actor) noexcept {
+  return actor.handled.load(std::memory_order_relaxed);  // the consumer's own counter
+}
+
+// How many messages are queued, or on their way; a snapshot unless the caller is the consumer.
+[[nodiscard]] inline uint32_t queued_count(const Actor& actor) noexcept {
+  return (actor.state.sent() - handled_count(actor)) & StateWord::kSentMask;
+}
+
+}  // namespace jzx::core

@@ -1,0 +1,44 @@
+// A notice is a system message that lives in the record of what may cause it (a child, a monitor,
+// a link, a watched fd), so that at the moment it is needed it can run out of neither memory nor
+// room. `reclaim` gives the record back once the notice was handled or will never be.
+#pragma once
+
+#include <cstddef>
+
+#include <jzx/envelope.hpp>
+
+namespace jzx::core {
+
+class Host;
+
+// The values are those of JZX_TAG_SYS_*.
+enum class SystemTag : uint32_t {
+  io = 0xffff0001u,
+  child_exit = 0xffff0002u,
+  child_restart = 0xffff0003u,
+  down = 0xffff0004u,
+  exit = 0xffff0005u,
+};
+
+inline constexpr uint32_t kFirstSystemTag = 0xffff0000u;
+
+// As much of a payload as the C interface shows of it; the text comes after that.
+inline constexpr size_t kSizeOfChildExit = offsetof(ChildExit, text) + 4;
+inline constexpr size_t kSizeOfDown = offsetof(Down, text) + 4;
+inline constexpr size_t kSizeOfExit = offsetof(Exit, text) + 4;
+
+struct Notice : Envelope {
+  using ReclaimFn = void (*)(Notice& notice, Host& host);
+
+  // `payload` is what a handler sees; it is part of the same record.
+  void address(SystemTag tag, void* payload, size_t size, ReclaimFn when_done) noexcept {
+    type = &raw_message_type;
+    flags = kSystem | kNotice;
+    new (storage) RawMessage{payload, size, static_cast<uint32_t>(tag)};
+    reclaim = when_done;
+  }
+
+  ReclaimFn reclaim = nullptr;
+};
+
+}  // namespace jzx::core

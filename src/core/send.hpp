@@ -1,0 +1,56 @@
+// The path of a send: find the slot, be admitted by its state word, enqueue, and submit the actor
+// if it was idle. The envelope is the mailbox's if the answer is ok, else still the caller's.
+#pragma once
+
+#include <jzx/errc.hpp>
+
+#include "core/host.hpp"
+#include "core/mailbox.hpp"
+
+namespace jzx::core {
+
+[[nodiscard]] inline Errc refusal(Admission admission) noexcept {
+  return admission == Admission::full ? Errc::mailbox_full : Errc::no_such_actor;
+}
+
+// On the host's thread.
+[[nodiscard]] inline Errc send(Host& host, ActorId target, Envelope& envelope) noexcept {
+  Actor* actor = host.system.actors.find(target);
+  if (actor == nullptr) return Errc::no_such_actor;
+  const Admission admission = admit_user(*actor, generation_of(target));
+  if (admission >= Admission::full) [[unlikely]] {
+    if (admission == Admission::full && host.system.observer != nullptr) {
+      host.system.observer->mailbox_full(target);
+    }
+    return refusal(admission);
+  }
+  ++host.counters.accepted;
+  if (enqueue(*actor, envelope, admission)) host.submit(*actor);
+  return Errc::ok;
+}
+
+// On any other thread, with an envelope of the foreign pool.
+[[nodiscard]] inline Errc send_foreign(Host& host, ActorId target, Envelope& envelope) noexcept {
+  Actor* actor = host.system.actors.find(target);
+  if (actor == nullptr) return Errc::no_such_actor;
+  const Admission admission = admit_user(*actor, generation_of(target));
+  if (admission >= Admission::full) [[unlikely]] {
+    // A full mailbox is being worked on, so its next turn tells the observer. relaxed: a flag on
+    // its own, and one refusal more or less in the same tick is told once anyway.
+    if (admission == Admission::full) actor->full_noted.store(true, std::memory_order_relaxed);
+    return refusal(admission);
+  }
+  if (enqueue(*actor, envelope, admission)) host.post(*actor);
+  return Errc::ok;
+}
+
+// A system message; cannot be refused while the target's slot is not retired. On the host's thread.
+inline void send_notice(Host& host, Actor& target, Notice& notice) noexcept {
+  // relaxed: counted before it is admitted; see has_room_for_user().
+  target.system_queued.fetch_add(1, std::memory_order_relaxed);
+  const Admission admission = target.state.admit_system(target.state.generation());
+  JZX_ASSERT(admission != Admission::gone);
+  if (enqueue(target, notice, admission)) host.submit(target);
+}
+
+}  // namespace jzx::core

@@ -1,0 +1,235 @@
+// The state word: one atomic 64-bit word per actor in which every race about it is decided.
+//
+//    63        39 38                    7 6    4 3      2     1         0
+//   ┌────────────┬───────────────────────┬──────┬──────┬─────┬─────────┬─────────┐
+//   │  sent: 25  │    generation: 32     │ exit │closed│woken│suspended│scheduled│
+//   └────────────┴───────────────────────┴──────┴──────┴─────┴─────────┴─────────┘
+//
+//   sent        messages ever admitted, modulo 2^25. The consumer counts those it took, so
+//               sent - handled are queued (or on their way into the queue).
+//   generation  of the slot. It is part of every compare-exchange, so a stale id cannot touch a
+//               newer actor under any interleaving.
+//   exit        0, or 1 + the reason for which someone asked the actor to end.
+//   closed      user messages are refused as if it were gone already.
+//   woken       a waker came while the actor was not suspended; the next suspend returns at once.
+//   suspended   its body waits for its waker. Mail is admitted but does not schedule.
+//   scheduled   in a run queue, or running. Whoever sets it must submit the actor.
+//
+// Life:   open ──▶ idle ⇄ scheduled ──▶ (closed) … ──▶ retired: generation + 1, closed
+//                          ⇅
+//                       suspended
+//
+// Why a slot cannot be reused under a sender: admitting a message counts it in `sent`, and
+// retire() succeeds only when every admitted message has been taken. A sender between admission
+// and enqueueing therefore holds the slot. After retire() the generation no longer matches.
+//
+// Why the bound is exact: a sender reads `handled` between reading this word and exchanging it.
+// If the exchange succeeds, no message was admitted in between and `handled` can only have grown,
+// so the queue was as short as it looked, or shorter. If it refuses, the queue was that long at
+// the moment `handled` was read. (`sent` would have to wrap, 2^25 sends, inside one exchange to
+// fool this; a generation, 2^32 spawns.)
+//
+// Memory order: all changes are acquire-release exchanges on this one word. What the consumer
+// wrote before park() is seen by the sender that schedules the actor again, which is what lets
+// that sender put its message straight into the consumer's inbox.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <jzx/signals.hpp>
+
+#include "base/assert.hpp"
+
+namespace jzx::core {
+
+enum class Admission : uint8_t {
+  first,   // it was idle and is now scheduled: put the message in the inbox and submit it
+  queued,  // put the message among the arrivals; somebody runs it already, or will
+  full,
+  gone,
+};
+
+enum class Wake : uint8_t {
+  submit,          // it is now scheduled by this call: submit it
+  already_queued,  // the running turn looks again before it parks
+  gone,
+};
+
+class StateWord {
+ public:
+  static constexpr uint32_t kSentMask = (1u << 25) - 1;
+  // Half of the counter's range is the users' and half is headroom for system messages.
+  static constexpr uint32_t kMaxUserLimit = 1u << 24;
+
+  // ---- senders: any thread ----
+
+  // `has_room(sent)` reads the consumer's progress and says whether one more fits.
+  template <class HasRoom>
+  [[nodiscard]] Admission admit(uint32_t generation, HasRoom&& has_room) noexcept {
+    // relaxed: a first guess; the exchange decides.
+    uint64_t word = word_.load(std::memory_order_relaxed);
+    for (;;) {
+      if (generation_of(word) != generation || (word & kClosed) != 0) return Admission::gone;
+      if (!has_room(sent_of(word))) return Admission::full;
+      if (exchange(word, counted(word))) return admitted(word);
+    }
+  }
+
+  // System messages are admitted until the slot retires, also while the actor is stopping.
+  [[nodiscard]] Admission admit_system(uint32_t generation) noexcept {
+    uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
+    for (;;) {
+      if (generation_of(word) != generation) return Admission::gone;
+      if (exchange(word, counted(word))) return admitted(word);
+    }
+  }
+
+  // Asks it to end; the first reason stays. `gone` also if it was asked before.
+  [[nodiscard]] Wake request_exit(uint32_t generation, ExitReason reason) noexcept {
+    const uint64_t exit = (static_cast<uint64_t>(reason) + 1) << kExitShift;
+    uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
+    for (;;) {
+      if (generation_of(word) != generation || (word & kClosed) != 0) return Wake::gone;
+      const uint64_t next = (word & ~kSuspended) | exit | kClosed | kScheduled;
+      if (exchange(word, next)) return scheduled_by(word);
+    }
+  }
+
+  // The waker of a suspended body.
+  [[nodiscard]] Wake wake(uint32_t generation) noexcept {
+    uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
+    for (;;) {
+      if (generation_of(word) != generation) return Wake::gone;
+      const bool asleep = (word & kSuspended) != 0;
+      const uint64_t next = asleep ? (word & ~kSuspended) | kScheduled : word | kWoken;
+      if (exchange(word, next)) return asleep ? Wake::submit : Wake::already_queued;
+    }
+  }
+
+  // ---- the consumer: whoever runs the actor ----
+
+  // Nothing to do: idle, unless mail or a request to exit came in the meantime. A stopping actor
+  // has seen its request and parks in spite of it.
+  [[nodiscard]] bool park(uint32_t handled, bool stopping) noexcept {
+    uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
+    for (;;) {
+      JZX_ASSERT((word & kScheduled) != 0);
+      if (sent_of(word) != (handled & kSentMask)) return false;
+      if (!stopping && (word & kClosed) != 0) return false;
+      if (exchange(word, word & ~kScheduled)) return true;
+    }
+  }
+
+  // The body waits for its waker, unless that came already or it was asked to exit. One that is
+  // unwinding has seen that request and waits in spite of it.
+  [[nodiscard]] bool suspend(bool stopping) noexcept {
+    uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
+    for (;;) {
+      JZX_ASSERT((word & kScheduled) != 0);
+      const bool stay = (word & (stopping ? kWoken : kWoken | kClosed)) != 0;
+      const uint64_t next = stay ? word & ~kWoken : (word & ~kScheduled) | kSuspended;
+      if (exchange(word, next)) return !stay;
+    }
+  }
+
+  // It ends by itself: no more user messages.
+  void close() noexcept {
+    // relaxed: the consumer refuses new mail; what was admitted before is ordered by arrivals.
+    word_.fetch_or(kClosed, std::memory_order_relaxed);
+  }
+
+  // Gives the slot up, once everything admitted has been taken.
+  [[nodiscard]] bool retire(uint32_t handled) noexcept {
+    uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
+    for (;;) {
+      JZX_ASSERT((word & kClosed) != 0);
+      if (sent_of(word) != (handled & kSentMask)) return false;
+      const uint32_t next_generation = generation_of(word) + 1;
+      const uint64_t next = (word & kSentBits) | generation_bits(next_generation) | kClosed;
+      if (exchange(word, next)) return true;
+    }
+  }
+
+  // A new actor moves in. `first_turn`: it is submitted at once, before any mail.
+  uint32_t open(uint32_t first_generation, bool first_turn) noexcept {
+    const uint64_t word = word_.load(std::memory_order_relaxed);  // nobody else changes a free slot
+    uint32_t generation = generation_of(word);
+    if ((word & kClosed) == 0) generation = first_generation;  // a slot that was never used
+    if (generation == 0) generation = 1;
+    // release: publishes the actor's fields; pairs with the acquire of an admission.
+    word_.store((word & kSentBits) | generation_bits(generation) | (first_turn ? kScheduled : 0),
+                std::memory_order_release);
+    return generation;
+  }
+
+  // ---- looking ----
+
+  [[nodiscard]] bool is(uint32_t generation) const noexcept {
+    // acquire: who finds the actor alive may read what open() published.
+    return generation_of(word_.load(std::memory_order_acquire)) == generation;
+  }
+  [[nodiscard]] bool is_open(uint32_t generation) const noexcept {
+    const uint64_t word = word_.load(std::memory_order_acquire);  // as in is()
+    return generation_of(word) == generation && (word & kClosed) == 0;
+  }
+  [[nodiscard]] uint32_t generation() const noexcept {
+    return generation_of(word_.load(std::memory_order_relaxed));  // a number on its own
+  }
+  [[nodiscard]] uint32_t sent() const noexcept {
+    return sent_of(word_.load(std::memory_order_relaxed));  // a number on its own
+  }
+  [[nodiscard]] bool is_scheduled() const noexcept {
+    return (word_.load(std::memory_order_relaxed) & kScheduled) != 0;  // a flag on its own
+  }
+  [[nodiscard]] bool exit_requested() const noexcept {
+    return (word_.load(std::memory_order_relaxed) & kExitBits) != 0;  // a flag on its own
+  }
+  [[nodiscard]] ExitReason requested_reason() const noexcept {
+    const uint64_t word = word_.load(std::memory_order_relaxed);  // a value on its own
+    JZX_ASSERT((word & kExitBits) != 0);
+    return static_cast<ExitReason>(((word & kExitBits) >> kExitShift) - 1);
+  }
+
+ private:
+  static constexpr uint64_t kScheduled = 1;
+  static constexpr uint64_t kSuspended = 2;
+  static constexpr uint64_t kWoken = 4;
+  static constexpr uint64_t kClosed = 8;
+  static constexpr int kExitShift = 4;
+  static constexpr uint64_t kExitBits = 7u << kExitShift;
+  static constexpr int kGenerationShift = 7;
+  static constexpr int kSentShift = 39;
+  static constexpr uint64_t kOneSent = 1ull << kSentShift;
+  static constexpr uint64_t kSentBits = ~(kOneSent - 1);
+
+  static constexpr uint32_t generation_of(uint64_t word) noexcept {
+    return static_cast<uint32_t>(word >> kGenerationShift);
+  }
+  static constexpr uint64_t generation_bits(uint32_t generation) noexcept {
+    return static_cast<uint64_t>(generation) << kGenerationShift;
+  }
+  static constexpr uint32_t sent_of(uint64_t word) noexcept {
+    return static_cast<uint32_t>(word >> kSentShift);
+  }
+  // One more message. It schedules the actor unless somebody has, or its body waits.
+  static constexpr uint64_t counted(uint64_t word) noexcept {
+    return (word + kOneSent) | ((word & kSuspended) != 0 ? 0 : kScheduled);
+  }
+  static constexpr Admission admitted(uint64_t before) noexcept {
+    return (before & (kScheduled | kSuspended)) == 0 ? Admission::first : Admission::queued;
+  }
+  static constexpr Wake scheduled_by(uint64_t before) noexcept {
+    return (before & kScheduled) == 0 ? Wake::submit : Wake::already_queued;
+  }
+
+  // acq_rel: see "Memory order" above; every change pairs with every later one.
+  bool exchange(uint64_t& expected, uint64_t desired) noexcept {
+    return word_.compare_exchange_weak(expected, desired, std::memory_order_acq_rel,
+                                       std::memory_order_relaxed);
+  }
+
+  std::atomic<uint64_t> word_{0};
+};
+
+}  // namespace jzx::core

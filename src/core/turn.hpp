@@ -1,0 +1,65 @@
+// The turn: resume one actor for up to its budget, then decide what happens next. There is exactly
+// one implementation, for all kinds and all drivers: run_actor() in turn.cpp. A Turn is what the
+// kind sees of it.
+#pragma once
+
+#include <string_view>
+
+#include "core/host.hpp"
+#include "core/mailbox.hpp"
+
+namespace jzx::core {
+
+class Turn {
+ public:
+  Turn(Host& the_host, Actor& the_actor) noexcept
+      : host(the_host), actor(the_actor), budget_(the_host.messages_per_turn) {}
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  // The next message to handle, or nullptr: the kind then returns pause(). Ends the one before.
+  [[nodiscard]] Envelope* take() noexcept {
+    if (in_hand_ != nullptr) finish();
+    // relaxed: a hint; the decision is the state word's, after the turn.
+    if (budget_ == 0 || actor.exit_hint.load(std::memory_order_relaxed)) return nullptr;
+    in_hand_ = core::take(actor);
+    if (in_hand_ == nullptr) return nullptr;
+    --budget_;
+    if ((in_hand_->flags & Envelope::kVoid) != 0) [[unlikely]] return take();
+    return in_hand_;
+  }
+
+  // The message in hand cannot be handled by this body.
+  void refuse() noexcept;
+
+  // Why take() had nothing more.
+  [[nodiscard]] Outcome pause() const noexcept {
+    return budget_ == 0 ? Outcome::budget_spent : Outcome::wants_mail;
+  }
+
+  // Says why; the kind returns what this returns.
+  Outcome fail(ExitReason reason, std::string_view text) noexcept {
+    host.exit_reason = reason;
+    host.exit_text = ExitText(text);
+    return Outcome::failed;
+  }
+
+  [[nodiscard]] Envelope* in_hand() const noexcept { return in_hand_; }
+
+  // Ends the message in hand, if any.
+  void finish() noexcept {
+    if (in_hand_ == nullptr) return;
+    if ((in_hand_->flags & Envelope::kSystem) == 0) ++host.counters.handled;
+    host.discard(*in_hand_);
+    in_hand_ = nullptr;
+  }
+
+  Host& host;
+  Actor& actor;
+
+ private:
+  Envelope* in_hand_ = nullptr;
+  uint32_t budget_;
+};
+
+}  // namespace jzx::core

@@ -1,0 +1,43 @@
+// The one-thread driver: a worker run by the caller's thread, until it is stopped or nobody is left.
+//
+// Threads: request_stop() by anybody; the rest by one thread at a time.
+#pragma once
+
+#include "drivers/loop/loop_fd.hpp"
+#include "drivers/loop/worker.hpp"
+
+namespace jzx::drivers {
+
+class Loop {
+ public:
+  explicit Loop(Worker& worker) noexcept : worker_(worker), fd_(worker) {}
+
+  // ok when stopped or when no actor is left alive; invalid_arg from inside its own run.
+  [[nodiscard]] Errc run();
+
+  // One tick. `again` is false when stopped or nobody is left alive.
+  [[nodiscard]] Errc run_once(uint64_t max_wait_ns, bool& again);
+
+  void request_stop() noexcept { worker_.request_stop(); }
+
+  // See LoopFd. Negative: -errno.
+  [[nodiscard]] int fd() noexcept { return fd_.open(); }
+
+  // To be called after anything but a run changed what there is to do.
+  void changed_from_outside() noexcept {
+    if (fd_.is_open() && !is_running_) fd_.update();
+  }
+
+  [[nodiscard]] bool is_running() const noexcept { return is_running_; }
+
+ private:
+  [[nodiscard]] bool is_over() noexcept {
+    return worker_.take_stop_request() || worker_.system.alive == 0;
+  }
+
+  Worker& worker_;
+  LoopFd fd_;
+  bool is_running_ = false;
+};
+
+}  // namespace jzx::drivers

@@ -1,0 +1,161 @@
+#include "drivers/loop/worker.hpp"
+
+#include <algorithm>
+
+namespace jzx::drivers {
+
+using base::kNanosPerMilli;
+using base::kNever;
+
+Worker::Worker(core::System& the_system, base::Clock& clock, io::ReactorPtr reactor,
+               const WorkerOptions& options) noexcept
+    : Host(the_system, options.index, options.messages_per_turn),
+      clock_(clock),
+      reactor_(std::move(reactor)),
+      wheel_(clock.now_ns() / kNanosPerMilli),
+      watches_(*this, *reactor_, options.max_watches),
+      prng_(options.seed),
+      turns_per_tick_(options.turns_per_tick),
+      longest_wait_ns_(options.longest_wait_ns) {}
+
+Worker::~Worker() { envelopes.return_foreign(); }
+
+// ---- the tick ----
+
+int Worker::tick(uint64_t max_wait_ns) {
+  take_injected();
+  const int error = poll_io(max_wait_ns);
+  take_injected();
+  fire_timers();
+  run_ready();
+  return error;
+}
+
+void Worker::take_injected() noexcept {
+  for (base::Runnable* work = injected_.take_all(); work != nullptr;) {
+    base::Runnable* next = work->next_runnable;
+    ready.push(*work);
+    work = next;
+  }
+}
+
+int Worker::poll_io(uint64_t max_wait_ns) {
+  const uint64_t wait_ns = ready.empty() ? time_to_wait(max_wait_ns) : 0;
+  if (wait_ns == 0) {
+    // relaxed: only this thread sets it.
+    const bool was_announced = asleep_.load(std::memory_order_relaxed);
+    asleep_.store(false, std::memory_order_relaxed);  // a producer that misses this wakes in vain
+    // Without watches the reactor can only tell of wake-ups, and those were for a sleeper.
+    return watches_.empty() && !was_announced ? 0 : reactor_->wait(0);
+  }
+  envelopes.return_foreign();
+  if (!announce_sleep()) {
+    asleep_.store(false, std::memory_order_relaxed);  // as above
+    return 0;
+  }
+  const int error = reactor_->wait(wait_ns);
+  asleep_.store(false, std::memory_order_relaxed);  // as above
+  return error;
+}
+
+uint64_t Worker::time_to_wait(uint64_t max_wait_ns) {
+  stamp_armed_timers();
+  uint64_t wait_ns = std::min(max_wait_ns, longest_wait_ns_);
+  const uint64_t wake_ms = wheel_.next_wake_ms();
+  if (wait_ns == 0 || wake_ms == kNever) return wait_ns;
+  return std::min(wait_ns, clock_.allowed_wait_ns(wake_ms * kNanosPerMilli));
+}
+
+void Worker::fire_timers() {
+  if (wheel_.empty() && armed_.empty()) return;  // no timers, no clock read
+  stamp_armed_timers();
+  wheel_.advance(clock_.now_ns() / kNanosPerMilli, [this](base::Timer& timer) { timer.fire(*this); });
+}
+
+void Worker::run_ready() {
+  for (uint32_t turns = turns_per_tick_; turns > 0; --turns) {
+    base::Runnable* work = ready.pop();
+    if (work == nullptr) return;
+    work->run(*this);
+  }
+}
+
+// ---- timers ----
+
+void Worker::arm(base::Timer& timer, uint64_t delay_ms) {
+  timer.deadline_ms = delay_ms | base::Timer::kUnstamped;
+  armed_.push_back(timer);
+}
+
+void Worker::disarm(base::Timer& timer) {
+  if ((timer.deadline_ms & base::Timer::kUnstamped) != 0) {
+    timer.unlink();
+  } else {
+    wheel_.remove(timer);
+  }
+}
+
+void Worker::stamp_armed_timers() noexcept {
+  if (armed_.empty()) return;
+  const uint64_t now_ns = clock_.now_ns();
+  while (base::Timer* timer = armed_.pop_front()) {
+    // Rounded up: never early.
+    const uint64_t delay_ms = timer->deadline_ms & ~base::Timer::kUnstamped;
+    const uint64_t deadline_ns = now_ns + delay_ms * kNanosPerMilli;
+    wheel_.insert(*timer, (deadline_ns + kNanosPerMilli - 1) / kNanosPerMilli);
+  }
+}
+
+// ---- being woken ----
+
+void Worker::post(base::Runnable& work) {
+  injected_.push(work);
+  wake_up();
+}
+
+void Worker::wake_up() noexcept {
+  // seq_cst: after the push or the stop flag that the caller left, before the look at asleep_; pairs
+  // with announce_sleep(). The exchange leaves one of many producers to make the system call.
+  if (asleep_.load(std::memory_order_seq_cst) &&
+      asleep_.exchange(false, std::memory_order_relaxed)) {
+    reactor_->wake();
+  }
+}
+
+void Worker::request_stop() noexcept {
+  stop_requested_.store(true, std::memory_order_seq_cst);  // before wake_up() looks at asleep_
+  wake_up();
+}
+
+bool Worker::take_stop_request() noexcept {
+  // relaxed: a flag on its own. The load keeps the common case free of a locked instruction.
+  return stop_requested_.load(std::memory_order_relaxed) &&
+         stop_requested_.exchange(false, std::memory_order_relaxed);
+}
+
+bool Worker::announce_sleep() noexcept {
+  // seq_cst: before the look at what others left; pairs with wake_up().
+  asleep_.store(true, std::memory_order_seq_cst);
+  return !others_left_something();
+}
+
+bool Worker::others_left_something() const noexcept {
+  // seq_cst: after asleep_ was announced; pairs with request_stop().
+  return !injected_.empty_before_sleep() || stop_requested_.load(std::memory_order_seq_cst);
+}
+
+// ---- choices ----
+
+uint32_t Worker::choose(uint32_t count, base::ChoiceSite) { return prng_.below(count); }
+
+// ---- seen from outside ----
+
+bool Worker::has_work() noexcept { return !ready.empty() || others_left_something(); }
+
+uint64_t Worker::next_deadline_ns() {
+  stamp_armed_timers();
+  const uint64_t deadline_ms = wheel_.next_deadline_ms();
+  return deadline_ms == kNever ? kNever : deadline_ms * kNanosPerMilli;
+}
+
+}  // namespace jzx::drivers

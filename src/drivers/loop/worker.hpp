@@ -1,0 +1,106 @@
+// The worker: one thread's run queue, timer wheel, reactor and wake-up. The one-thread loop is one
+// of these; the multi-core driver is several that share a System.
+//
+// Sleeping without losing a wake-up: the worker announces that it sleeps (asleep_), then looks once
+// more at what others may have left (injected_, stop_requested_), and only then waits. A producer leaves its work
+// first and then looks at the announcement. Both pairs are sequentially consistent, so at least one
+// of the two sees the other: the worker finds the work, or the producer finds it asleep and wakes
+// it. The producer that takes the announcement away is the only one that makes the system call.
+//
+// Threads: post() and request_stop() by anybody; the rest by the worker's thread.
+#pragma once
+
+#include <atomic>
+
+#include "base/clock.hpp"
+#include "base/mpsc_stack.hpp"
+#include "base/prng.hpp"
+#include "base/timer_wheel.hpp"
+#include "core/host.hpp"
+#include "drivers/loop/fd_watches.hpp"
+#include "io/contract.hpp"
+
+namespace jzx::drivers {
+
+struct WorkerOptions {
+  uint8_t index = 0;
+  uint32_t messages_per_turn = 64;
+  uint32_t turns_per_tick = 1024;
+  uint32_t max_watches = 1024;
+  uint64_t longest_wait_ns = base::kNever;
+  uint64_t seed = 0;
+};
+
+class Worker final : public core::Host {
+ public:
+  Worker(core::System& the_system, base::Clock& clock, io::ReactorPtr reactor,
+         const WorkerOptions& options) noexcept;
+  ~Worker() override;
+
+  // Must be called once, before anything else; false when the allocator refuses.
+  [[nodiscard]] bool reserve() noexcept { return timers.reserve_directory(); }
+
+  // One round: what others left, I/O, timers, ready actors. Waits at most `max_wait_ns` if there
+  // is nothing to do. 0 or -errno.
+  [[nodiscard]] int tick(uint64_t max_wait_ns);
+
+  // Asks for the end of the run; remembered until take_stop_request(). Any thread.
+  void request_stop() noexcept;
+  // True once per request.
+  [[nodiscard]] bool take_stop_request() noexcept;
+
+  // ---- Executor ----
+  void post(base::Runnable& work) override;
+  uint64_t now_ns() override { return clock_.now_ns(); }
+  void arm(base::Timer& timer, uint64_t delay_ms) override;
+  void disarm(base::Timer& timer) override;
+  uint32_t choose(uint32_t count, base::ChoiceSite site) override;
+  bool post_blocking(base::Runnable&) override { return false; }
+  io::Reactor& io() override { return *reactor_; }
+
+  // ---- Host ----
+  void release_watches(core::Actor& actor) noexcept override { watches_.release_all(actor); }
+  void reclaim_watch(core::Notice& notice) noexcept override { watches_.reclaim(notice); }
+
+  [[nodiscard]] FdWatches& watches() noexcept { return watches_; }
+
+  // ---- for those who drive it from outside ----
+
+  // Must be told while this thread is inside its run: Executor::current() answers this worker then.
+  void enter_thread() noexcept { set_current(this); }
+  void leave_thread(base::Executor* outer) noexcept { set_current(outer); }
+
+  // Is there anything that a tick would do without waiting?
+  [[nodiscard]] bool has_work() noexcept;
+  // When the next timer is due: a time of the clock, or kNever. Exact.
+  [[nodiscard]] uint64_t next_deadline_ns();
+  // From now on, and until the next tick, foreign work makes the reactor's fd readable. False if
+  // some came before: then there is work.
+  [[nodiscard]] bool announce_sleep() noexcept;
+
+ private:
+  void wake_up() noexcept;
+  [[nodiscard]] bool others_left_something() const noexcept;
+  void take_injected() noexcept;
+  [[nodiscard]] int poll_io(uint64_t max_wait_ns);
+  [[nodiscard]] uint64_t time_to_wait(uint64_t max_wait_ns);
+  void stamp_armed_timers() noexcept;
+  void fire_timers();
+  void run_ready();
+
+  base::Clock& clock_;
+  io::ReactorPtr reactor_;
+  base::TimerWheel wheel_;
+  base::List<base::Timer, base::InTimerList> armed_;  // not yet stamped with a clock read
+  FdWatches watches_;
+  base::Prng prng_;
+  uint32_t turns_per_tick_;
+  uint64_t longest_wait_ns_;
+
+  // What other threads write.
+  alignas(64) base::MpscStack<base::Runnable, &base::Runnable::next_runnable> injected_;
+  std::atomic<bool> asleep_{false};
+  std::atomic<bool> stop_requested_{false};
+};
+
+}  // namespace jzx::drivers

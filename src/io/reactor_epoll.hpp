@@ -1,0 +1,34 @@
+// The reactor on epoll alone: its wait is the readiness set's. Works on every kernel we run on.
+//
+// Threads and lifetime: as in contract.hpp.
+#pragma once
+
+#include "base/allocator.hpp"
+#include "io/contract.hpp"
+#include "io/readiness_set.hpp"
+#include "io/unsupported_operations.hpp"
+
+namespace jzx::io {
+
+class EpollReactor final : public Reactor {
+ public:
+  explicit EpollReactor(const base::Allocator& allocator) noexcept : readiness_(allocator) {}
+
+  // Once, before anything else. 0 or -errno.
+  [[nodiscard]] int open() noexcept;
+
+  [[nodiscard]] int watch(Watch& watch) override;
+  int unwatch(Watch& watch) override;
+  void submit(Operation& operation) override;
+  void cancel(Operation& operation) override;
+  [[nodiscard]] int wait(uint64_t timeout_ns) override;
+  void wake() noexcept override;
+  [[nodiscard]] int pollable_fd() const noexcept override;
+  [[nodiscard]] const char* name() const noexcept override;
+
+ private:
+  ReadinessSet readiness_;
+  UnsupportedOperations unsupported_;
+};
+
+}  // namespace jzx::io

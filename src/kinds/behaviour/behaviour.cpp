@@ -1,0 +1,53 @@
+#include "kinds/behaviour/behaviour.hpp"
+
+#include "core/guard.hpp"
+
+namespace jzx::kinds {
+
+namespace {
+
+using core::Actor;
+using core::Outcome;
+using core::Turn;
+
+class BehaviourKind final : public core::Kind {
+ public:
+  Outcome resume(Actor& actor, Turn& turn) const override {
+    return core::guard(turn, [&] { return handle_mail(actor, turn); });
+  }
+
+  // The state is the user's; there is nothing of ours to free.
+  void destroy(Actor&, core::Host&, ExitReason) const noexcept override {}
+
+  const char* name() const noexcept override { return "behaviour"; }
+
+ private:
+  static Outcome handle_mail(Actor& actor, Turn& turn) {
+    const auto function = reinterpret_cast<jzx_behavior_fn>(actor.body.words[0]);
+    const ActorId self = actor.id();
+    while (Envelope* envelope = turn.take()) {
+      if (envelope->type->key != &raw_message_type) {  // a C++ message means nothing to C
+        turn.refuse();
+        continue;
+      }
+      const RawMessage& raw = envelope->as<RawMessage>();
+      const jzx_message message{raw.data, raw.size, raw.tag, envelope->sender};
+      jzx_context context{actor.body.words[1], self, static_cast<jzx_loop*>(actor.body.words[2])};
+      const jzx_behavior_result result = function(&context, &message);
+      if (result == JZX_BEHAVIOR_OK) [[likely]] continue;
+      if (result == JZX_BEHAVIOR_STOP) return Outcome::stopped;
+      return turn.fail(ExitReason::fail, result == JZX_BEHAVIOR_FAIL
+                                             ? "the behaviour returned FAIL"
+                                             : "the behaviour returned an unknown result");
+    }
+    return turn.pause();
+  }
+};
+
+constexpr BehaviourKind the_kind;
+
+}  // namespace
+
+const core::Kind& behaviour_kind = the_kind;
+
+}  // namespace jzx::kinds

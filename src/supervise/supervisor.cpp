@@ -1,0 +1,295 @@
+#include "supervise/supervisor.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "core/send.hpp"
+
+namespace jzx::supervise {
+
+using core::ActorId;
+using Phase = ChildSlot::Phase;
+
+// ---- plans ----
+
+Plan* Plan::create(const base::Allocator& allocator, size_t child_count) noexcept {
+  auto* plan = allocator.create<Plan>();
+  if (plan == nullptr) return nullptr;
+  if (child_count > 0) {
+    if (child_count > SIZE_MAX / sizeof(ChildSpec)) return allocator.destroy(plan), nullptr;
+    plan->children = static_cast<ChildSpec*>(allocator.allocate(child_count * sizeof(ChildSpec)));
+    if (plan->children == nullptr) return allocator.destroy(plan), nullptr;
+    for (size_t i = 0; i < child_count; ++i) new (&plan->children[i]) ChildSpec;
+  }
+  plan->child_count = child_count;
+  return plan;
+}
+
+void Plan::dispose(const base::Allocator& allocator) noexcept {
+  for (size_t i = 0; i < child_count; ++i) children[i].dispose(allocator);
+  allocator.release(children);
+  allocator.destroy(this);
+}
+
+// ---- slots ----
+
+ChildSlot::ChildSlot(Supervisor& supervisor, ChildSpec& the_spec, uint32_t the_index) noexcept
+    : Timer([](base::Timer& timer, base::Executor& executor) {
+        auto& slot = static_cast<ChildSlot&>(timer);
+        auto& host = static_cast<core::Host&>(executor);
+        core::send_notice(host, *host.system.find_live(slot.sender), slot);
+      }),
+      owner(supervisor),
+      spec(the_spec),
+      index(the_index) {}
+
+ChildSlot* Supervisor::make_slot(ChildSpec& spec) noexcept {
+  const base::Allocator& allocator = host_.system.allocator;
+  if (slot_count_ == slot_capacity_) {
+    const uint32_t capacity = slot_capacity_ == 0 ? 4 : slot_capacity_ * 2;
+    auto** slots = static_cast<ChildSlot**>(allocator.allocate(capacity * sizeof(ChildSlot*)));
+    if (slots == nullptr) return nullptr;
+    std::copy_n(slots_, slot_count_, slots);
+    allocator.release(slots_);
+    slots_ = slots;
+    slot_capacity_ = capacity;
+  }
+  // Over-aligned as an envelope is; the slab knows how to.
+  void* memory = slot_memory_.take();
+  if (memory == nullptr) return nullptr;
+  auto* slot = new (memory) ChildSlot(*this, spec, slot_count_);
+  slots_[slot_count_++] = slot;
+  return slot;
+}
+
+void Supervisor::drop_slot(ChildSlot& slot) noexcept {
+  if (slot.is_armed()) host_.disarm(slot);
+  if (is_grouped()) {  // the order of the others matters
+    for (uint32_t i = slot.index; i + 1 < slot_count_; ++i) {
+      slots_[i] = slots_[i + 1];
+      slots_[i]->index = i;
+    }
+  } else {
+    slots_[slot.index] = slots_[slot_count_ - 1];
+    slots_[slot.index]->index = slot.index;
+  }
+  --slot_count_;
+  if (slot.is_dynamic) {
+    ChildSpec& spec = slot.spec;
+    spec.dispose(host_.system.allocator);
+    host_.system.allocator.destroy(&spec);
+  }
+  slot.~ChildSlot();
+  slot_memory_.give(&slot);
+}
+
+Supervisor::Supervisor(core::Host& host, const Plan& plan, bool owns_plan) noexcept
+    : host_(host),
+      plan_(&plan),
+      owns_plan_(owns_plan),
+      slot_memory_(host.system.allocator, sizeof(ChildSlot), alignof(ChildSlot), 4),
+      window_(host.system.allocator, plan.supervisor.intensity,
+              plan.supervisor.period_ms * base::kNanosPerMilli) {}
+
+Supervisor::~Supervisor() {
+  while (slot_count_ > 0) drop_slot(*slots_[slot_count_ - 1]);
+  host_.system.allocator.release(slots_);
+  if (owns_plan_) const_cast<Plan*>(plan_)->dispose(host_.system.allocator);
+}
+
+// ---- starting ----
+
+Errc Supervisor::start_all(ActorId self) noexcept {
+  self_ = self;
+  for (size_t i = 0; i < plan_->child_count; ++i) {
+    ChildSlot* slot = make_slot(plan_->children[i]);
+    if (slot == nullptr) return Errc::no_memory;
+    const Errc started = start_child(*slot);
+    if (started != Errc::ok) return started;
+  }
+  return Errc::ok;
+}
+
+Errc Supervisor::start_child(ChildSlot& slot) noexcept {
+  slot.phase = Phase::down;
+  core::SpawnOptions options;
+  options.parent = self_;
+  options.child_mark = &slot;
+  options.label = slot.spec.name;
+  options.mailbox_cap = slot.spec.mailbox_cap;
+  if (const Errc made = slot.spec.factory->make(host_, options); made != Errc::ok) return made;
+  ActorId id = core::kNobody;
+  if (const Errc spawned = core::spawn(host_, options, id); spawned != Errc::ok) {
+    slot.spec.factory->unmake(host_, options);
+    return spawned;
+  }
+  if (const Errc done = slot.spec.factory->after_spawn(host_, id); done != Errc::ok) {
+    core::abort_start(host_, id);
+    return done;
+  }
+  slot.id = id;
+  slot.phase = Phase::running;
+  slot.started_ns = host_.now_ns();
+  return Errc::ok;
+}
+
+void Supervisor::tell_restarted(ChildSlot& slot) noexcept {
+  ++slot.attempts;
+  if (host_.system.observer != nullptr) {
+    host_.system.observer->actor_restarted(self_, slot.id, slot.attempts);
+  }
+}
+
+// ---- ending ----
+
+bool Supervisor::comes_back(const ChildSlot& slot, ExitReason reason) const noexcept {
+  if (slot.is_unwanted) return false;
+  switch (slot.spec.mode) {
+    case ChildMode::permanent: return true;
+    case ChildMode::transient: return reason != ExitReason::normal;
+    case ChildMode::temporary: return false;
+  }
+  return false;
+}
+
+bool Supervisor::child_ended(ChildSlot& slot, ExitReason reason) noexcept {
+  const bool was_stopped_by_us = slot.phase == Phase::stopping;
+  slot.id = core::kNobody;
+  // Who was stopped as one of a group comes back with it, unless it is temporary.
+  const bool back = was_stopped_by_us ? !slot.is_unwanted && slot.spec.mode != ChildMode::temporary
+                                      : comes_back(slot, reason);
+  slot.phase = back ? Phase::down : Phase::ended;
+  const bool in_group = group_from_ != kNoGroup && slot.index >= group_from_;
+  if (!back && slot.is_dynamic) drop_slot(slot);
+  if (in_group) return continue_group_stop();
+  return !back || child_failed(slot, reason != ExitReason::normal, false);
+}
+
+uint32_t Supervisor::delay_for(ChildSlot& slot, bool abnormal) noexcept {
+  if (!abnormal || !slot.spec.has_backoff) return 0;
+  return slot.backoff.next_delay_ms(slot.spec.backoff, host_);
+}
+
+bool Supervisor::child_failed(ChildSlot& slot, bool abnormal, bool is_retry) noexcept {
+  const uint64_t now_ns = host_.now_ns();
+  if (!window_.allow(now_ns)) return false;
+  if (!is_retry && now_ns - slot.started_ns >= plan_->supervisor.period_ms * base::kNanosPerMilli) {
+    slot.backoff.reset();
+  }
+  const uint32_t delay_ms = delay_for(slot, abnormal);
+  if (!is_grouped()) {
+    // A retry always goes through the mailbox, so that others get their turns in between.
+    if (delay_ms == 0 && !is_retry) return restart_one(slot);
+    restart_later(slot, delay_ms);
+    return true;
+  }
+  const uint32_t from = plan_->supervisor.strategy == Strategy::one_for_all ? 0 : slot.index;
+  // A group may be waiting already for one that failed before this one.
+  if (group_leader_ != nullptr && group_leader_->is_armed()) {
+    host_.disarm(*group_leader_);
+    group_leader_->phase = Phase::down;
+  }
+  group_from_ = std::min(group_from_, from);
+  group_leader_ = &slot;
+  group_delay_ms_ = delay_ms;
+  group_is_retry_ = is_retry;
+  return continue_group_stop();
+}
+
+// ---- restarting ----
+
+void Supervisor::restart_later(ChildSlot& slot, uint32_t delay_ms) noexcept {
+  slot.phase = Phase::waiting;
+  slot.sender = self_;
+  slot.address(core::SystemTag::child_restart, &slot.index, sizeof slot.index,
+               &Supervisor::restart_notice_done);
+  if (delay_ms > 0) {
+    host_.arm(slot, delay_ms);
+  } else {
+    core::send_notice(host_, *host_.system.find_live(self_), slot);
+  }
+}
+
+bool Supervisor::restart_due(ChildSlot& slot) noexcept {
+  if (slot.phase != Phase::waiting) return true;  // something else happened to it meanwhile
+  slot.phase = Phase::down;
+  if (group_from_ == kNoGroup) return restart_one(slot);
+  // A group that grew after this message was sent is led by someone else.
+  return group_leader_ != &slot || start_group();
+}
+
+bool Supervisor::restart_one(ChildSlot& slot) noexcept {
+  if (start_child(slot) != Errc::ok) return child_failed(slot, true, true);
+  tell_restarted(slot);
+  return true;
+}
+
+// ---- groups ----
+
+// The youngest first, and each only when the one before is gone: called again for every end.
+bool Supervisor::continue_group_stop() noexcept {
+  for (uint32_t i = slot_count_; i-- > group_from_;) {
+    ChildSlot& slot = *slots_[i];
+    if (slot.phase == Phase::stopping) return true;
+    if (slot.phase != Phase::running) continue;
+    slot.phase = Phase::stopping;
+    // no_such_actor: it is ending by itself, and we shall hear of it all the same.
+    (void)core::request_exit(host_, slot.id, ExitReason::normal);
+    return true;
+  }
+  if (group_leader_->phase == Phase::waiting) return true;
+  if (group_delay_ms_ == 0 && !group_is_retry_) return start_group();
+  restart_later(*group_leader_, group_delay_ms_);
+  return true;
+}
+
+bool Supervisor::start_group() noexcept {
+  const uint32_t from = std::exchange(group_from_, kNoGroup);
+  group_leader_ = nullptr;
+  for (uint32_t i = from; i < slot_count_; ++i) {
+    ChildSlot& slot = *slots_[i];
+    if (slot.phase != Phase::down) continue;
+    if (start_child(slot) != Errc::ok) return child_failed(slot, true, true);
+    tell_restarted(slot);
+  }
+  return true;
+}
+
+// ---- dynamic children ----
+
+Errc Supervisor::add_child(ChildSpec& spec, ActorId& out) noexcept {
+  ChildSlot* slot = make_slot(spec);
+  if (slot == nullptr) return Errc::no_memory;
+  if (const Errc started = start_child(*slot); started != Errc::ok) {
+    drop_slot(*slot);  // not dynamic yet: the spec stays the caller's
+    return started;
+  }
+  slot->is_dynamic = true;
+  out = slot->id;
+  return Errc::ok;
+}
+
+Errc Supervisor::remove_child(ActorId child) noexcept {
+  core::Actor* actor = host_.system.find_live(child);
+  if (actor == nullptr || actor->child == nullptr || actor->child->parent->id() != self_) {
+    return Errc::no_such_actor;
+  }
+  if (auto* slot = static_cast<ChildSlot*>(actor->child->mark)) slot->is_unwanted = true;
+  (void)core::request_exit(host_, child, ExitReason::normal);  // else it ends already
+  return Errc::ok;
+}
+
+ChildCounts Supervisor::count() const noexcept {
+  ChildCounts counts;
+  counts.specs = slot_count_;
+  for (uint32_t i = 0; i < slot_count_; ++i) {
+    const core::Actor* actor = host_.system.find_open(slots_[i]->id);
+    if (actor == nullptr) continue;
+    ++counts.active;
+    if (actor->child != nullptr && actor->child->is_supervisor) ++counts.supervisors;
+  }
+  return counts;
+}
+
+}  // namespace jzx::supervise

@@ -1,0 +1,148 @@
+// The supervisor: an actor whose body starts children, hears of their ends, and starts them again
+// as its strategy and their modes say, until that happens too often. Stopping the children when the
+// supervisor itself ends is not its business but the core's, which does it for every parent.
+//
+//   child ends ──▶ not to be restarted: ended
+//             └──▶ window full: escalate (the supervisor fails)
+//             └──▶ one_for_one: wait out the backoff, start it
+//             └──▶ one_for_all, rest_for_one: stop the others concerned, the youngest first, each
+//                  after the one before is gone; wait out one backoff; start them in start order
+//
+// A start that fails (its init refuses, no slot, no memory) counts as a failure of that child.
+//
+// Threads: the host's own.
+#pragma once
+
+#include <cstddef>
+
+#include "supervise/restart_window.hpp"
+#include "supervise/spec.hpp"
+
+namespace jzx::supervise {
+
+// A supervisor's spec and its children's, in one piece that owns all of it.
+struct Plan {
+  SupervisorSpec supervisor;
+  ChildSpec* children = nullptr;
+  size_t child_count = 0;
+
+  // nullptr: no memory. The children are empty specs, to be filled in.
+  [[nodiscard]] static Plan* create(const base::Allocator& allocator, size_t child_count) noexcept;
+  void dispose(const base::Allocator& allocator) noexcept;
+};
+
+class Supervisor;
+
+// One child: what it is, whether it runs, and the timer and the message of its next restart.
+struct ChildSlot : core::Notice, base::Timer {
+  enum class Phase : uint8_t {
+    down,      // to be started
+    running,   //
+    stopping,  // asked to end as part of a group
+    waiting,   // its restart is under way: the timer, or the message
+    ended,     // will not come back
+  };
+
+  ChildSlot(Supervisor& supervisor, ChildSpec& the_spec, uint32_t the_index) noexcept;
+
+  Supervisor& owner;
+  ChildSpec& spec;
+  uint32_t index;  // also the payload of the restart message
+  Phase phase = Phase::down;
+  bool is_dynamic = false;   // added at run time; owns its spec, and goes when it has ended
+  bool is_unwanted = false;  // being removed: does not come back, whatever its mode
+  core::ActorId id = core::kNobody;
+  uint32_t attempts = 0;
+  uint64_t started_ns = 0;
+  Backoff backoff;
+};
+
+struct ChildCounts {
+  size_t specs = 0;       // children known
+  size_t active = 0;      // of them, running
+  size_t supervisors = 0; // of the active ones, supervisors
+};
+
+class Supervisor {
+ public:
+  Supervisor(core::Host& host, const Plan& plan, bool owns_plan) noexcept;
+  ~Supervisor();
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  // Starts the children of the plan, in order. Anything but ok: some may run, and the caller aborts.
+  [[nodiscard]] Errc start_all(core::ActorId self) noexcept;
+
+  // ---- events; false: it is too much, escalate ----
+  [[nodiscard]] bool child_ended(ChildSlot& slot, ExitReason reason) noexcept;
+  [[nodiscard]] bool restart_due(ChildSlot& slot) noexcept;
+
+  // ---- dynamic children ----
+  // The spec is the supervisor's if the answer is ok.
+  [[nodiscard]] Errc add_child(ChildSpec& spec, core::ActorId& out) noexcept;
+  [[nodiscard]] Errc remove_child(core::ActorId child) noexcept;
+
+  // ---- looking ----
+  [[nodiscard]] ChildSlot* slot_at(size_t index) const noexcept {
+    return index < slot_count_ ? slots_[index] : nullptr;
+  }
+  [[nodiscard]] size_t static_count() const noexcept { return plan_->child_count; }
+  [[nodiscard]] ChildCounts count() const noexcept;
+
+  // The message of a restart came back from the mailbox.
+  static void restart_notice_done(core::Notice&, core::Host&) {}
+
+ private:
+  static constexpr uint32_t kNoGroup = 0xffffffffu;
+
+  [[nodiscard]] ChildSlot* make_slot(ChildSpec& spec) noexcept;
+  void drop_slot(ChildSlot& slot) noexcept;
+
+  [[nodiscard]] Errc start_child(ChildSlot& slot) noexcept;
+  void tell_restarted(ChildSlot& slot) noexcept;
+  [[nodiscard]] bool comes_back(const ChildSlot& slot, ExitReason reason) const noexcept;
+  // One more restart: counted, or refused.
+  [[nodiscard]] bool child_failed(ChildSlot& slot, bool abnormal, bool is_retry) noexcept;
+  [[nodiscard]] uint32_t delay_for(ChildSlot& slot, bool abnormal) noexcept;
+  void restart_later(ChildSlot& slot, uint32_t delay_ms) noexcept;
+  [[nodiscard]] bool restart_one(ChildSlot& slot) noexcept;
+
+  [[nodiscard]] bool is_grouped() const noexcept {
+    return plan_->supervisor.strategy != Strategy::one_for_one;
+  }
+  [[nodiscard]] bool continue_group_stop() noexcept;
+  [[nodiscard]] bool start_group() noexcept;
+
+  core::Host& host_;
+  const Plan* plan_;
+  bool owns_plan_;
+  core::ActorId self_ = core::kNobody;
+  base::Slab slot_memory_;
+  ChildSlot** slots_ = nullptr;
+  uint32_t slot_count_ = 0;
+  uint32_t slot_capacity_ = 0;
+  RestartWindow window_;
+
+  // The group restart under way: children from this index on are concerned.
+  uint32_t group_from_ = kNoGroup;
+  ChildSlot* group_leader_ = nullptr;  // the one whose failure began it; its timer waits
+  uint32_t group_delay_ms_ = 0;
+  bool group_is_retry_ = false;
+};
+
+// Makes a supervisor actor and starts its children. The plan is the supervisor's from the call on,
+// if `owns_plan`, whatever the answer; else it must outlive the supervisor.
+[[nodiscard]] Errc spawn_supervisor(core::Host& host, Plan& plan, bool owns_plan,
+                                    core::ActorId parent, core::ActorId& out) noexcept;
+
+// The supervisor with this id: invalid_arg if it is none, no_such_actor if it is gone.
+[[nodiscard]] Errc find_supervisor(core::Host& host, core::ActorId id, Supervisor*& out) noexcept;
+
+// no_such_actor while the child is down or ended, invalid_arg for a bad index.
+[[nodiscard]] Errc child_id(core::Host& host, core::ActorId supervisor, size_t index,
+                            core::ActorId& out) noexcept;
+
+// A child that is a supervisor itself, made anew from its plan for every restart.
+[[nodiscard]] ChildFactory* make_nested(const base::Allocator& allocator, Plan& plan) noexcept;
+
+}  // namespace jzx::supervise

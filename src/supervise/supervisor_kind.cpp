@@ -1,0 +1,141 @@
+// The supervisor as an actor: its kind, how it is spawned, and how it nests.
+#include "core/guard.hpp"
+#include "supervise/supervisor.hpp"
+
+namespace jzx::supervise {
+
+namespace {
+
+using core::Actor;
+using core::Outcome;
+using core::Turn;
+
+Supervisor& supervisor_of(Actor& actor) noexcept {
+  return *static_cast<Supervisor*>(actor.body.words[0]);
+}
+
+class SupervisorKind final : public core::Kind {
+ public:
+  Outcome resume(Actor& actor, Turn& turn) const override {
+    while (Envelope* envelope = turn.take()) {
+      if ((envelope->flags & Envelope::kSystem) == 0) {
+        turn.refuse();  // a supervisor takes no orders from users
+      } else if (!hear(supervisor_of(actor), static_cast<core::Notice&>(*envelope))) {
+        if (turn.host.system.observer != nullptr) {
+          turn.host.system.observer->supervisor_escalated(actor.id());
+        }
+        return turn.fail(ExitReason::fail, "a child failed too often");
+      }
+    }
+    return turn.pause();
+  }
+
+  void destroy(Actor& actor, core::Host& host, ExitReason) const noexcept override {
+    host.system.allocator.destroy(&supervisor_of(actor));
+  }
+
+  const char* name() const noexcept override { return "supervisor"; }
+
+ private:
+  // False: escalate.
+  static bool hear(Supervisor& supervisor, core::Notice& notice) {
+    switch (static_cast<core::SystemTag>(notice.as<RawMessage>().tag)) {
+      case core::SystemTag::child_exit: {
+        const auto& child = static_cast<core::Child&>(notice);
+        auto* slot = static_cast<ChildSlot*>(child.mark);
+        if (slot != nullptr) return supervisor.child_ended(*slot, child.exit.reason);
+        // Attached without a spec: nothing says how to start it again. If it is a supervisor, what
+        // was too much for it is too much for us.
+        return !(child.is_supervisor && child.exit.reason != ExitReason::normal);
+      }
+      case core::SystemTag::child_restart:
+        return supervisor.restart_due(static_cast<ChildSlot&>(notice));
+      default:
+        return true;
+    }
+  }
+};
+
+constexpr SupervisorKind the_kind;
+
+Errc make_body(core::Host& host, const Plan& plan, bool owns_plan,
+               core::SpawnOptions& options) noexcept {
+  auto* supervisor = host.system.allocator.create<Supervisor>(host, plan, owns_plan);
+  if (supervisor == nullptr) return Errc::no_memory;
+  options.kind = &the_kind;
+  options.body.words[0] = supervisor;
+  options.is_supervisor = true;
+  return Errc::ok;
+}
+
+Errc start_children(core::Host& host, core::ActorId id) noexcept {
+  return supervisor_of(*host.system.find_live(id)).start_all(id);
+}
+
+class NestedFactory final : public ChildFactory {
+ public:
+  explicit NestedFactory(Plan& plan) noexcept : plan_(plan) {}
+
+  Errc make(core::Host& host, core::SpawnOptions& options) override {
+    return make_body(host, plan_, false, options);
+  }
+  void unmake(core::Host& host, core::SpawnOptions& options) noexcept override {
+    host.system.allocator.destroy(static_cast<Supervisor*>(options.body.words[0]));
+  }
+  Errc after_spawn(core::Host& host, core::ActorId id) override { return start_children(host, id); }
+  void dispose(const base::Allocator& allocator) noexcept override {
+    plan_.dispose(allocator);
+    allocator.destroy(this);
+  }
+
+ private:
+  Plan& plan_;
+};
+
+}  // namespace
+
+Errc spawn_supervisor(core::Host& host, Plan& plan, bool owns_plan, core::ActorId parent,
+                      core::ActorId& out) noexcept {
+  core::SpawnOptions options;
+  options.parent = parent;
+  if (const Errc made = make_body(host, plan, owns_plan, options); made != Errc::ok) {
+    if (owns_plan) plan.dispose(host.system.allocator);
+    return made;
+  }
+  core::ActorId id = core::kNobody;
+  if (const Errc spawned = core::spawn(host, options, id); spawned != Errc::ok) {
+    host.system.allocator.destroy(static_cast<Supervisor*>(options.body.words[0]));
+    return spawned;
+  }
+  if (const Errc started = start_children(host, id); started != Errc::ok) {
+    core::abort_start(host, id);
+    return started;
+  }
+  out = id;
+  return Errc::ok;
+}
+
+Errc find_supervisor(core::Host& host, core::ActorId id, Supervisor*& out) noexcept {
+  core::Actor* actor = host.system.find_live(id);
+  if (actor == nullptr) return Errc::no_such_actor;
+  if (actor->kind != &the_kind) return Errc::invalid_arg;
+  out = &supervisor_of(*actor);
+  return Errc::ok;
+}
+
+Errc child_id(core::Host& host, core::ActorId supervisor, size_t index,
+              core::ActorId& out) noexcept {
+  Supervisor* found = nullptr;
+  if (const Errc error = find_supervisor(host, supervisor, found); error != Errc::ok) return error;
+  const ChildSlot* slot = found->slot_at(index);
+  if (slot == nullptr) return Errc::invalid_arg;
+  if (host.system.find_open(slot->id) == nullptr) return Errc::no_such_actor;
+  out = slot->id;
+  return Errc::ok;
+}
+
+ChildFactory* make_nested(const base::Allocator& allocator, Plan& plan) noexcept {
+  return allocator.create<NestedFactory>(plan);
+}
+
+}  // namespace jzx::supervise

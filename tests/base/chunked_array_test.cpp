@@ -1,0 +1,159 @@
+#include "base/chunked_array.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "base/allocation.hpp"
+#include "support/scale.hpp"
+
+namespace jzx::base {
+namespace {
+
+constexpr uint32_t kMade = 0x600dda7a;
+
+struct Element {
+  Element() { ++constructed; }
+  ~Element() { ++destroyed; }
+  uint32_t value = kMade;
+  static inline int constructed = 0;
+  static inline int destroyed = 0;
+};
+
+TEST(ChunkedArray, KeepsEveryElementWhereItWasMade) {
+  ChunkedArray<uint64_t> array(Allocator{}, 1000, 16);
+  ASSERT_TRUE(array.reserve_directory());
+  std::vector<uint64_t*> addresses;
+  while (array.grow()) {
+    for (auto index = static_cast<uint32_t>(addresses.size()); index < array.size(); ++index) {
+      array[index] = index;
+      addresses.push_back(&array[index]);
+    }
+  }
+  ASSERT_EQ(addresses.size(), 1000u);
+  for (uint32_t index = 0; index < 1000; ++index) {
+    EXPECT_EQ(array.find(index), addresses[index]);
+    EXPECT_EQ(&array[index], addresses[index]);
+    EXPECT_EQ(array[index], index);
+  }
+}
+
+TEST(ChunkedArray, EndsExactlyAtItsMaximumEvenInsideAChunk) {
+  ChunkedArray<int> array(Allocator{}, 11, 8);
+  ASSERT_TRUE(array.reserve_directory());
+  EXPECT_EQ(array.max_size(), 11u);
+  EXPECT_EQ(array.size(), 0u);
+  EXPECT_TRUE(array.grow());
+  EXPECT_EQ(array.size(), 8u);
+  EXPECT_TRUE(array.grow());
+  EXPECT_EQ(array.size(), 11u);
+  EXPECT_FALSE(array.grow());
+  EXPECT_NE(array.find(10), nullptr);
+  EXPECT_EQ(array.find(11), nullptr);
+  EXPECT_EQ(array.find(UINT32_MAX), nullptr);
+}
+
+TEST(ChunkedArray, FindsNothingInAChunkThatWasNotMade) {
+  ChunkedArray<int> array(Allocator{}, 64, 8);
+  ASSERT_TRUE(array.reserve_directory());
+  EXPECT_EQ(array.find(0), nullptr);
+  ASSERT_TRUE(array.grow());
+  EXPECT_NE(array.find(7), nullptr);
+  EXPECT_EQ(array.find(8), nullptr);
+}
+
+TEST(ChunkedArray, ValueInitialisesItsElementsInDirtyMemory) {
+  testing::CountingAllocator counting;  // hands out memory full of garbage
+  ChunkedArray<uint64_t> array(allocator_of(counting), 32, 32);
+  ASSERT_TRUE(array.reserve_directory());
+  ASSERT_TRUE(array.grow());
+  for (uint32_t index = 0; index < 32; ++index) EXPECT_EQ(array[index], 0u);
+}
+
+TEST(ChunkedArray, MakesAndDestroysEachElementOnce) {
+  testing::CountingAllocator counting;
+  Element::constructed = Element::destroyed = 0;
+  {
+    ChunkedArray<Element> array(allocator_of(counting), 21, 8);
+    ASSERT_TRUE(array.reserve_directory());
+    while (array.grow()) {
+    }
+    EXPECT_EQ(Element::constructed, 21);
+    EXPECT_EQ(Element::destroyed, 0);
+  }
+  EXPECT_EQ(Element::destroyed, 21);
+  EXPECT_EQ(counting.live_blocks(), 0);
+}
+
+template <class T>
+void expect_first_elements_aligned(size_t alignment) {
+  ChunkedArray<T> array(Allocator{}, 12, 4);
+  ASSERT_TRUE(array.reserve_directory());
+  while (array.grow()) {
+  }
+  for (uint32_t first = 0; first < 12; first += 4) {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(array.find(first)) % alignment, 0u);
+  }
+}
+
+TEST(ChunkedArray, StartsChunksOnACacheLineAndHonoursWiderTypes) {
+  struct alignas(256) Wide {
+    char byte;
+  };
+  expect_first_elements_aligned<char>(64);
+  expect_first_elements_aligned<Wide>(256);
+}
+
+TEST(ChunkedArray, ReportsARefusedDirectory) {
+  testing::CountingAllocator counting;
+  counting.refuse_nth(1);
+  ChunkedArray<int> array(allocator_of(counting), 64, 8);
+  EXPECT_FALSE(array.reserve_directory());
+}
+
+TEST(ChunkedArray, IsUnchangedByARefusedChunkAndCanGrowLater) {
+  testing::CountingAllocator counting;
+  {
+    ChunkedArray<int> array(allocator_of(counting), 64, 8);
+    ASSERT_TRUE(array.reserve_directory());
+    ASSERT_TRUE(array.grow());
+    counting.refuse_nth(1);
+    EXPECT_FALSE(array.grow());
+    EXPECT_EQ(array.size(), 8u);
+    EXPECT_EQ(array.find(8), nullptr);
+    EXPECT_TRUE(array.grow());
+    EXPECT_EQ(array.size(), 16u);
+    EXPECT_NE(array.find(15), nullptr);
+  }
+  EXPECT_EQ(counting.live_blocks(), 0);
+}
+
+TEST(ChunkedArray, ShowsOtherThreadsOnlyFinishedElementsWhileItGrows) {
+  const auto size = static_cast<uint32_t>(testing::scaled(20'000));
+  ChunkedArray<Element> array(Allocator{}, size, 4);
+  ASSERT_TRUE(array.reserve_directory());
+  std::atomic<uint32_t> unfinished{0};
+  std::atomic<bool> began{false};
+  std::thread reader([&] {
+    for (uint32_t index = 0; index < size;) {
+      began.store(true);
+      const Element* element = array.find(index);
+      if (element == nullptr) {
+        std::this_thread::yield();
+        continue;
+      }
+      if (element->value != kMade) unfinished.fetch_add(1);
+      ++index;
+    }
+  });
+  while (!began.load()) std::this_thread::yield();
+  while (array.grow()) {
+  }
+  reader.join();
+  EXPECT_EQ(unfinished.load(), 0u);
+}
+
+}  // namespace
+}  // namespace jzx::base
