@@ -32,7 +32,7 @@ capi: runtime core base
 # public header: the folders of src that own it. Who may include an owner may include
 # the header. "nobody": for users only.
 OWNERS='
-jzx.h: capi
+jzx.h: capi kinds/behaviour
 jzx.hpp: nobody
 errc.hpp: core
 error.hpp: core
@@ -46,6 +46,12 @@ actor_ref.hpp: kinds/handlers
 context.hpp: kinds/handlers
 supervisor.hpp: supervise
 loop.hpp: runtime
+export.hpp: base
+observer.hpp: core
+port.hpp: core
+actor.hpp: kinds/handlers
+system.hpp: kinds/handlers
+result.hpp: core
 '
 
 # Other libraries, by the start of the header name: the only folder that may use them.

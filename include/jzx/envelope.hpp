@@ -61,6 +61,6 @@ struct RawMessage {
   uint32_t tag = 0;
 };
 
-extern const MessageType raw_message_type;
+extern JZX_API const MessageType raw_message_type;
 
 }  // namespace jzx

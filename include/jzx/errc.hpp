@@ -1,6 +1,8 @@
 // What a call can answer. The values are those of jzx_err in the C header.
 #pragma once
 
+#include <jzx/export.hpp>
+
 namespace jzx {
 
 enum class [[nodiscard]] Errc : int {
@@ -22,6 +24,6 @@ enum class [[nodiscard]] Errc : int {
 [[nodiscard]] constexpr bool ok(Errc code) noexcept { return code == Errc::ok; }
 
 // A sentence for people; never null.
-[[nodiscard]] const char* to_string(Errc code) noexcept;
+[[nodiscard]] JZX_API const char* to_string(Errc code) noexcept;
 
 }  // namespace jzx

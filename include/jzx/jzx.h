@@ -18,12 +18,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(JZX_STATIC)
-#define JZX_API
-#elif defined(__GNUC__)
+#ifndef JZX_API
+#if defined(__GNUC__) && !defined(JZX_STATIC)
 #define JZX_API __attribute__((visibility("default")))
 #else
 #define JZX_API
+#endif
 #endif
 
 #ifdef __cplusplus

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <jzx/export.hpp>
+
 namespace jzx {
 
 using ActorId = uint64_t;
@@ -20,7 +22,7 @@ enum class ExitReason : int {
   killed = 4,
 };
 
-[[nodiscard]] const char* to_string(ExitReason reason) noexcept;
+[[nodiscard]] JZX_API const char* to_string(ExitReason reason) noexcept;
 
 // Why, in words, as far as it fits: the text of the exception, most often. Fixed in size because
 // nothing that reports a failure may need memory.

@@ -26,8 +26,6 @@ class SlotMap {
   SlotMap(Allocator allocator, uint8_t owner, uint32_t chunk_size) noexcept
       : records_(allocator, kMaxSlots - 1, chunk_size), owner_(owner) {}
 
-  [[nodiscard]] bool reserve_directory() noexcept { return records_.reserve_directory(); }
-
   // nullptr: no memory, or all slots in use.
   [[nodiscard]] T* take() noexcept {
     if (free_ == kNoSlot && !grow()) return nullptr;

@@ -15,8 +15,6 @@ class ActorTable {
   ActorTable(base::Allocator allocator, uint32_t max_actors) noexcept
       : actors_(allocator, max_actors, chunk_size_for(max_actors)) {}
 
-  [[nodiscard]] bool reserve_directory() noexcept { return actors_.reserve_directory(); }
-
   // nullptr: no slot, or no memory for one; is_full() tells which.
   [[nodiscard]] Actor* take() noexcept {
     if (free_ == kNoSlot && !grow()) return nullptr;

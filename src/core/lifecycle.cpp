@@ -123,7 +123,15 @@ void finish_end(Host& host, Actor& actor, ExitReason reason, const ExitText& tex
   retire(host, actor);
 }
 
+void drop_child_record(Host& host, Actor& actor) noexcept {
+  Child* child = std::exchange(actor.child, nullptr);
+  if (child == nullptr) return;
+  child->unlink();
+  child_notice_done(*child, host);
+}
+
 void abort_actor(Host& host, Actor& actor) noexcept {
+  drop_child_record(host, actor);  // its parent is called off too, or never knew it
   actor.status = Status::stopping;
   actor.state.close();
   while (has_children(actor)) abort_actor(host, *actor.relations->children.back()->actor);
@@ -192,12 +200,7 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
 
 void abort_start(Host& host, ActorId id) noexcept {
   Actor* actor = host.system.find_live(id);
-  if (actor == nullptr) return;
-  if (Child* child = std::exchange(actor->child, nullptr)) {
-    child->unlink();
-    child_notice_done(*child, host);
-  }
-  abort_actor(host, *actor);
+  if (actor != nullptr) abort_actor(host, *actor);
 }
 
 Errc request_exit(Host& host, ActorId id, ExitReason reason) noexcept {
@@ -263,11 +266,7 @@ void abandon_all(Host& host) noexcept {
     if (actor.kind == nullptr) return;  // a free slot, or one that has ended
     destroy_body(host, actor, ExitReason::killed);
     --system.alive;
-    if (actor.child != nullptr) {
-      actor.child->unlink();
-      child_notice_done(*actor.child, host);
-      actor.child = nullptr;
-    }
+    drop_child_record(host, actor);
     if (actor.relations != nullptr) {
       host.release_watches(actor);
       drop_name(host, actor);

@@ -1,33 +1,11 @@
-// Observer: what happens in a system, told as it happens. Observation changes nothing: it cannot
-// refuse, reorder or delay. Implementers must not block.
-//
-// Threads: called on the thread of the worker concerned.
+// The observer is a contract of the core that users implement too, so it is a public header.
 #pragma once
 
-#include <cstdint>
-
-#include <jzx/envelope.hpp>
-#include <jzx/signals.hpp>
+#include <jzx/observer.hpp>
 
 namespace jzx::core {
 
-enum class DeadLetterReason : uint8_t {
-  target_gone,   // it ended with the message still queued, or before a timer was due
-  not_handled,   // it has no handler for such a message
-  closing,       // the system ended
-};
-
-class Observer {
- public:
-  virtual ~Observer() = default;
-
-  virtual void actor_started(ActorId, const char* /*label, may be null*/) {}
-  virtual void actor_stopped(ActorId, ExitReason, const ExitText&) {}
-  virtual void actor_restarted(ActorId /*supervisor*/, ActorId /*child*/, uint32_t /*attempt*/) {}
-  virtual void supervisor_escalated(ActorId) {}
-  virtual void mailbox_full(ActorId) {}
-  // The message is still in the envelope, and is destroyed after this returns.
-  virtual void dead_letter(ActorId /*target*/, Envelope&, DeadLetterReason) {}
-};
+using jzx::DeadLetterReason;
+using jzx::Observer;
 
 }  // namespace jzx::core

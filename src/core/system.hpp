@@ -40,11 +40,6 @@ class System {
         default_mailbox_cap(options.default_mailbox_cap),
         first_generation(options.first_generation) {}
 
-  // Must be called once, before anything else; false when the allocator refuses.
-  [[nodiscard]] bool reserve() noexcept {
-    return actors.reserve_directory() && monitors.reserve_directory();
-  }
-
   // The live actor with this id (it may be stopping), or nullptr.
   [[nodiscard]] Actor* find_live(ActorId id) const noexcept {
     Actor* actor = actors.find(id);

@@ -10,8 +10,8 @@ namespace {
 
 constexpr unsigned kRingEntries = 64;
 
-// The kernel adds the timeout to its clock without looking for overflow. Nobody minds a wait that
-// comes back early once a year.
+// A timeout near the end of the kernel's clock may overflow when it is added to the time, and the
+// wait would not wait. Nobody minds one that comes back early once a year.
 constexpr uint64_t kLongestWaitNs = uint64_t{365} * 24 * 3600 * 1'000'000'000;
 
 // User data of requests whose completion nobody waits for; poll ids start above it.

@@ -58,12 +58,7 @@ LoopSystem* LoopSystem::create(const LoopOptions& options) noexcept {
   static_cast<void**>(place)[-1] = memory;
   // Two loops of a process differ in time or place.
   uint64_t seed = base::SteadyClock().now_ns() ^ reinterpret_cast<uintptr_t>(memory);
-  auto* made = new (place) LoopSystem(options, std::move(reactor), base::splitmix64(seed));
-  if (!made->system.reserve() || !made->worker.reserve()) {
-    made->destroy();
-    return nullptr;
-  }
-  return made;
+  return new (place) LoopSystem(options, std::move(reactor), base::splitmix64(seed));
 }
 
 bool LoopSystem::destroy() noexcept {

@@ -24,7 +24,6 @@ using Map = SlotMap<Record>;
 
 TEST(SlotMap, FindsARecordByItsIdUntilItIsGivenBack) {
   Map map(Allocator{}, kOwner, kChunk);
-  ASSERT_TRUE(map.reserve_directory());
   Record* record = map.take();
   ASSERT_NE(record, nullptr);
   const uint64_t id = map.id_of(*record);
@@ -37,7 +36,6 @@ TEST(SlotMap, FindsARecordByItsIdUntilItIsGivenBack) {
 
 TEST(SlotMap, FindsNothingByTheOldIdOfAReusedRecord) {
   Map map(Allocator{}, kOwner, kChunk);
-  ASSERT_TRUE(map.reserve_directory());
   Record* first = map.take();
   const uint64_t old_id = map.id_of(*first);
   map.give(*first);
@@ -50,7 +48,6 @@ TEST(SlotMap, FindsNothingByTheOldIdOfAReusedRecord) {
 
 TEST(SlotMap, FindsNothingByAnInvalidatedIdAlthoughTheRecordIsInUse) {
   Map map(Allocator{}, kOwner, kChunk);
-  ASSERT_TRUE(map.reserve_directory());
   Record* record = map.take();
   const uint64_t id = map.id_of(*record);
   Map::invalidate(*record);
@@ -62,7 +59,6 @@ TEST(SlotMap, FindsNothingByAnInvalidatedIdAlthoughTheRecordIsInUse) {
 
 TEST(SlotMap, FindsNothingByIdsItNeverHandedOut) {
   Map map(Allocator{}, kOwner, kChunk);
-  ASSERT_TRUE(map.reserve_directory());
   const uint64_t first_id = (uint64_t{1} << 32) | (uint32_t{kOwner} << 24);
   EXPECT_EQ(map.find(0), nullptr);
   EXPECT_EQ(map.find(first_id), nullptr) << "nothing was made yet";
@@ -79,7 +75,6 @@ TEST(SlotMap, FindsNothingByIdsItNeverHandedOut) {
 
 TEST(SlotMap, SkipsGenerationZeroWhenGenerationsWrapAround) {
   Map map(Allocator{}, kOwner, kChunk);
-  ASSERT_TRUE(map.reserve_directory());
   Record* record = map.take();
   record->generation = UINT32_MAX;
   map.give(*record);
@@ -88,18 +83,11 @@ TEST(SlotMap, SkipsGenerationZeroWhenGenerationsWrapAround) {
   map.give(*record);
 }
 
-TEST(SlotMap, ReportsARefusedDirectory) {
-  testing::CountingAllocator counting;
-  counting.refuse_nth(1);
-  Map map(allocator_of(counting), kOwner, kChunk);
-  EXPECT_FALSE(map.reserve_directory());
-}
 
 TEST(SlotMap, ReturnsNullWhenTheUserRefusesAndRecovers) {
   testing::CountingAllocator counting;
   {
     Map map(allocator_of(counting), kOwner, 2);
-    ASSERT_TRUE(map.reserve_directory());
     counting.refuse_nth(1);
     EXPECT_EQ(map.take(), nullptr);
     EXPECT_EQ(map.in_use(), 0u);
@@ -150,7 +138,6 @@ class MapAndModel {
   }
 
   void run() {
-    ASSERT_TRUE(map_.reserve_directory());
     for (int number = 0; number < 6000; ++number) ASSERT_NO_FATAL_FAILURE(step(number));
     ASSERT_GT(live_.size(), size_t{kChunk}) << "the test means to use several chunks";
     for (const auto& [id, value] : live_) {

@@ -71,7 +71,7 @@ TEST(SelfEnding, AnUnknownBehaviourResultFailsTheActor) {
   EXPECT_EQ(loop.events().stop_reason(id), JZX_EXIT_FAIL);
 }
 
-#if defined(__cpp_exceptions) && !defined(JZX_NO_EXCEPTIONS)
+#if defined(__cpp_exceptions) && !defined(JZX_LIBRARY_NOEXCEPT)
 TEST(SelfEnding, AnExceptionThatEscapesABehaviourIsAPanicAndGoesNoFurther) {
   TestLoop loop;
   Probe& boss = loop.probe();

@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 
 #include <cstddef>
@@ -153,6 +154,15 @@ TEST(MakeReactor, EpollWaitsWithATimeoutAlsoWhereTheKernelHasNoNanoseconds) {
       if (reactor->wait(1) != 0 || !reader.take().empty()) return 2;
       put(pipe.writer);
       if (reactor->wait(base::kNever - 1) != 0 || reader.take() != Told{kReadable}) return 3;
+      // As many milliseconds as an int takes for none: the wait must last until the alarm.
+      const Fd alarm(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+      itimerspec soon{};
+      soon.it_value.tv_nsec = 10'000'000;
+      if (::timerfd_settime(alarm.get(), 0, &soon, nullptr) != 0) return 4;
+      RecordingWatch rings(alarm, kReadable);
+      if (reactor->watch(rings) != 0) return 5;
+      if (reactor->wait((uint64_t{1} << 32) * base::kNanosPerMilli) != 0) return 6;
+      if (rings.take() != Told{kReadable}) return 7;
       return 0;
     });
     if (answer == kCannot) GTEST_SKIP() << "cannot refuse system calls here";

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <functional>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -89,8 +90,8 @@ class ReactorTest : public ::testing::TestWithParam<Backend> {
   ReactorPtr reactor;
 };
 
-inline std::string backend_name(const ::testing::TestParamInfo<Backend>& info) {
-  switch (info.param) {
+inline std::string name_of(Backend backend) {
+  switch (backend) {
     case Backend::automatic:
       return "automatic";
     case Backend::io_uring:
@@ -100,6 +101,10 @@ inline std::string backend_name(const ::testing::TestParamInfo<Backend>& info) {
   }
   return "epoll";
 }
+inline std::string backend_name(const ::testing::TestParamInfo<Backend>& info) {
+  return name_of(info.param);
+}
+inline void PrintTo(Backend backend, std::ostream* out) { *out << name_of(backend); }
 
 #define JZX_TEST_BOTH_REACTORS(Suite)                                                             \
   INSTANTIATE_TEST_SUITE_P(                                                                       \

@@ -1,9 +1,12 @@
 // wait(): how long it waits, what ends it, and what a foreign event loop sees of it.
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
+#include <fstream>
 #include <memory>
 #include <thread>
 
@@ -83,43 +86,69 @@ TEST_P(Wait, WithVeryMuchTimeSleepsUntilSomethingHappens) {
   }
 }
 
+// True once the thread sleeps in the kernel.
+bool is_asleep(pid_t thread) {
+  std::ifstream stat("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string line;
+  std::getline(stat, line);
+  const size_t name_end = line.rfind(')');
+  return name_end != std::string::npos && line.compare(name_end, 3, ") S") == 0;
+}
+
 TEST_P(Wait, ReturnsWithoutAnErrorWhenASignalInterruptsIt) {
   struct sigaction before {};
   struct sigaction ignore {};
   ignore.sa_handler = [](int) {};
   ASSERT_EQ(::sigaction(SIGUSR1, &ignore, &before), 0);
   for (const uint64_t timeout_ns : {base::kNever, base::kNever / 4}) {
-    std::atomic<bool> returned{false};
+    std::atomic<pid_t> about_to_wait{0};
     int error = 1;
     std::thread waiter([&] {
+      about_to_wait.store(::gettid());
       error = reactor->wait(timeout_ns);
-      returned.store(true);
     });
-    // One that comes too early interrupts nothing, so it is sent until it has worked.
-    while (!returned.load()) {
-      ::pthread_kill(waiter.native_handle(), SIGUSR1);
+    while (about_to_wait.load() == 0 || !is_asleep(about_to_wait.load())) {
       std::this_thread::yield();
     }
+    ::pthread_kill(waiter.native_handle(), SIGUSR1);
     waiter.join();
     EXPECT_EQ(error, 0);
   }
   ASSERT_EQ(::sigaction(SIGUSR1, &before, nullptr), 0);
 }
 
-// The loop of a C program may be run by one thread now and by another one later.
-TEST_P(Wait, MayMoveToAnotherThreadWhileTheFirstIsBusyElsewhere) {
+// Stays in the kernel, deaf to everything, until a byte can be read: the parent of a vfork waits
+// for its child.
+void be_deaf_until(const Fd& release, const Fd& report) {
+  char byte = 'x';
+  const pid_t child = ::vfork();
+  if (child == 0) {
+    if (::write(report.get(), &byte, 1) != 1) ::_exit(1);
+    pollfd asked{release.get(), POLLIN, 0};
+    ::_exit(::poll(&asked, 1, -1) == 1 ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+// The loop of a C program may be run by one thread now and by another one later, and the first
+// may then be where it can finish nothing for the second.
+TEST_P(Wait, MayMoveToAnotherThreadWhileTheFirstIsDeaf) {
   const SocketPair pair;
+  const Pipe deaf;
+  const Pipe release;
   RecordingWatch reader(pair.near, kReadable);
   watch(reader);
-  std::atomic<bool> first_has_waited{false};
-  std::atomic<bool> done{false};
+  std::atomic<bool> handed_over{false};
   std::thread first([&] {
     EXPECT_EQ(reactor->wait(1), 0);
-    first_has_waited.store(true);
-    while (!done.load()) {  // busy, and never in the kernel
-    }
+    handed_over.store(true);
+    be_deaf_until(release.reader, deaf.writer);
   });
-  while (!first_has_waited.load()) std::this_thread::yield();
+  pollfd asked{deaf.reader.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&asked, 1, -1), 1);
+  ASSERT_TRUE(handed_over.load());
 
   for (int i = 0; i < 3; ++i) {
     std::thread writer([&] { put(pair.far); });
@@ -131,7 +160,7 @@ TEST_P(Wait, MayMoveToAnotherThreadWhileTheFirstIsBusyElsewhere) {
     EXPECT_EQ(told, Told{kReadable});
     writer.join();
   }
-  done.store(true);
+  put(release.writer);
   first.join();
   EXPECT_EQ(reactor->unwatch(reader), 0);
 }

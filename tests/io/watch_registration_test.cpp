@@ -88,8 +88,13 @@ TEST_P(WatchRegistration, AWatchOfAClosedFdCanBeRefusedAndUsedAgain) {
   Pipe pipe;
   RecordingWatch reader(pipe.reader, kReadable);
   watch(reader);
+  const Fd twin(::dup(pipe.reader.get()));  // the kernel's registration lives on
   pipe.reader.close();
   EXPECT_EQ(reactor->watch(reader), -EBADF);
+  put(pipe.writer);
+  tell();
+  EXPECT_EQ(reader.take(), Told{});
+  EXPECT_EQ(reactor->unwatch(reader), -ENOENT);
 
   const Pipe other;
   reader.fd = other.reader.get();
@@ -176,6 +181,21 @@ TEST_P(WatchRegistration, AWatchTakesOverTheFdOfAnother) {
   EXPECT_EQ(second.take(), Told{kReadable});
   EXPECT_EQ(reactor->unwatch(first), -ENOENT);
   EXPECT_EQ(reactor->unwatch(second), 0);
+}
+
+TEST_P(WatchRegistration, AWatchOfAnotherReactorIsNotKnown) {
+  const Pipe pipe;
+  const ReactorPtr elsewhere = make_reactor(GetParam(), base::Allocator{});
+  ASSERT_NE(elsewhere, nullptr);
+  RecordingWatch ours(pipe.reader, kReadable);
+  RecordingWatch theirs(pipe.reader, kReadable);
+  watch(ours);
+  ASSERT_EQ(elsewhere->watch(theirs), 0);
+  EXPECT_EQ(reactor->unwatch(theirs), -ENOENT);
+  put(pipe.writer);
+  tell();
+  EXPECT_EQ(ours.take(), Told{kReadable});
+  EXPECT_EQ(reactor->unwatch(ours), 0);
 }
 
 TEST_P(WatchRegistration, AWatchThatMovesToAnotherFdLeavesTheOldOne) {

@@ -33,6 +33,7 @@ Errc Loop::run() {
   {
     OnWorkersThread here(worker_, is_running_);
     while (!is_over() && error == 0) error = worker_.tick(base::kNever);
+    forget_wake_up();
   }
   changed_from_outside();
   return error == 0 ? Errc::ok : Errc::unknown;
@@ -48,6 +49,7 @@ Errc Loop::run_once(uint64_t max_wait_ns, bool& again) {
       error = worker_.tick(max_wait_ns);
       again = !is_over();
     }
+    if (!again) forget_wake_up();
   }
   changed_from_outside();
   return error == 0 ? Errc::ok : Errc::unknown;

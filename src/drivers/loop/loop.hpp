@@ -35,6 +35,11 @@ class Loop {
     return worker_.take_stop_request() || worker_.system.alive == 0;
   }
 
+  // A stop request that ended the run may have woken the reactor for it.
+  void forget_wake_up() {
+    if (fd_.is_open()) (void)worker_.poll();
+  }
+
   Worker& worker_;
   LoopFd fd_;
   bool is_running_ = false;

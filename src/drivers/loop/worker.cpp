@@ -77,6 +77,8 @@ void Worker::run_ready() {
     base::Runnable* work = ready.pop();
     if (work == nullptr) return;
     work->run(*this);
+    // relaxed: sooner or later is soon enough; the run looks again after the tick.
+    if (stop_requested_.load(std::memory_order_relaxed)) [[unlikely]] return;
   }
 }
 

@@ -37,8 +37,8 @@ class Worker final : public core::Host {
          const WorkerOptions& options) noexcept;
   ~Worker() override;
 
-  // Must be called once, before anything else; false when the allocator refuses.
-  [[nodiscard]] bool reserve() noexcept { return timers.reserve_directory(); }
+  // Lets the reactor tell what it knows, without waiting. 0 or -errno.
+  [[nodiscard]] int poll() { return poll_io(0); }
 
   // One round: what others left, I/O, timers, ready actors. Waits at most `max_wait_ns` if there
   // is nothing to do. 0 or -errno.

@@ -1,0 +1,228 @@
+// Typed actors: a plain struct with `on(Message)` overloads.
+//
+//   struct Counter {
+//     int value = 0;
+//     void on(Add add) { value += add.by; }             // a command
+//     int on(Get) { return value; }                      // its value answers an ask
+//     void on(Stop, jzx::Context& context) { context.stop(); }
+//   };
+//
+// Optional: `on_start(Context&)` before the first message, `on_stop(Context&, ExitReason)` at the
+// end, and `on(const Down&)`, `on(const Exit&)`, `on(const ChildExit&)`, `on(const IoEvent&)` for
+// what the system tells. A handler runs to its end and must not block. One that throws ends the
+// actor with reason panic and the exception's text.
+//
+// Sends through an ActorRef find the handler at compile time. For sends through an untyped Pid the
+// actor lists what it takes:   using Messages = jzx::Messages<Add, Stop>;
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include <jzx/future.hpp>
+#include <jzx/message.hpp>
+
+namespace jzx {
+
+template <class... M>
+struct Messages {};
+
+namespace detail {
+
+template <class A, class M>
+concept HandlesAlone = requires(A& actor, M&& message) { actor.on(std::move(message)); };
+template <class A, class M>
+concept HandlesWithContext = requires(A& actor, M&& message, Context& context) {
+  actor.on(std::move(message), context);
+};
+
+}  // namespace detail
+
+// Does actor A have a handler for a message of type M?
+template <class A, class M>
+concept Handles = detail::HandlesAlone<A, M> || detail::HandlesWithContext<A, M>;
+
+namespace detail {
+
+template <class A, class M>
+decltype(auto) call_handler(A& actor, M&& message, Context& context) {
+  if constexpr (HandlesWithContext<A, M>) {
+    return actor.on(std::move(message), context);
+  } else {
+    return actor.on(std::move(message));
+  }
+}
+
+template <class A, class M>
+using ReplyOf = std::remove_cvref_t<decltype(call_handler(std::declval<A&>(), std::declval<M>(),
+                                                          std::declval<Context&>()))>;
+
+// ---- messages bound to the handler that was found at compile time ----
+
+template <class A, class M>
+void handle_message(void* actor, Context& context, Envelope& envelope) {
+  (void)call_handler(*static_cast<A*>(actor), std::move(message_in<M>(envelope)), context);
+}
+
+template <class A, class M>
+inline constexpr MessageType typed_message{type_name<M>.data(), &message_type<M>,
+                                           destroy_or_nothing<M>, &handle_message<A, M>};
+
+// A message that wants an answer. If it is never handled, or the handler throws, it is destroyed
+// with the promise in it, and the asker gets an error.
+template <class M, class R>
+struct Ask {
+  M message;
+  Promise<R> promise;
+};
+
+template <class A, class M>
+void handle_ask(void* actor, Context& context, Envelope& envelope) {
+  auto& ask = message_in<Ask<M, ReplyOf<A, M>>>(envelope);
+  if constexpr (std::is_void_v<ReplyOf<A, M>>) {
+    call_handler(*static_cast<A*>(actor), std::move(ask.message), context);
+    ask.promise.resolve();
+  } else {
+    ask.promise.resolve(call_handler(*static_cast<A*>(actor), std::move(ask.message), context));
+  }
+}
+
+template <class A, class M>
+inline constexpr MessageType typed_ask{
+    type_name<M>.data(), &message_type<Ask<M, ReplyOf<A, M>>>,
+    destroy_or_nothing<Ask<M, ReplyOf<A, M>>>, &handle_ask<A, M>};
+
+// ---- the type of an actor, erased ----
+
+struct HandlerEntry {
+  const MessageType* key;
+  void (*handle)(void* actor, Context& context, Envelope& envelope);
+};
+
+struct ActorType {
+  const char* name;
+  void (*destroy)(void* actor, Port& port) noexcept;
+  void (*on_start)(void* actor, Context& context);                    // null: has none
+  void (*on_stop)(void* actor, Context& context, ExitReason reason);  // null: has none
+  void (*on_system)(void* actor, Context& context, uint32_t tag, void* payload);
+  const HandlerEntry* handlers;  // for untyped sends
+  size_t handler_count;
+};
+
+template <class A, class Signal>
+void tell(A& actor, Context& context, const void* payload) {
+  const auto& signal = *static_cast<const Signal*>(payload);
+  if constexpr (requires { actor.on(signal, context); }) {
+    actor.on(signal, context);
+  } else if constexpr (requires { actor.on(signal); }) {
+    actor.on(signal);
+  }
+}
+
+// The tags are those of JZX_TAG_SYS_*.
+template <class A>
+void tell_by_tag(void* instance, Context& context, uint32_t tag, void* payload) {
+  A& actor = *static_cast<A*>(instance);
+  switch (tag) {
+    case 0xffff0001u: return tell<A, IoEvent>(actor, context, payload);
+    case 0xffff0002u: return tell<A, ChildExit>(actor, context, payload);
+    case 0xffff0004u: return tell<A, Down>(actor, context, payload);
+    case 0xffff0005u: return tell<A, Exit>(actor, context, payload);
+    default: return;
+  }
+}
+
+template <class A, class List>
+struct HandlerTable;
+template <class A, class... M>
+struct HandlerTable<A, Messages<M...>> {
+  static_assert((Handles<A, M> && ...),
+                "jzx: the actor lists in its Messages a type that it has no on(Message) for");
+  static constexpr HandlerEntry entries[sizeof...(M) + 1] = {
+      {&message_type<M>, &handle_message<A, M>}..., {nullptr, nullptr}};
+  static constexpr size_t count = sizeof...(M);
+};
+
+template <class A>
+struct ListedMessages {
+  using type = Messages<>;
+};
+template <class A>
+  requires requires { typename A::Messages; }
+struct ListedMessages<A> {
+  using type = typename A::Messages;
+};
+
+template <class A>
+void start_actor(void* actor, Context& context) {
+  if constexpr (requires(A& a) { a.on_start(context); }) {
+    static_cast<A*>(actor)->on_start(context);
+  } else if constexpr (requires(A& a) { a.on_start(); }) {
+    static_cast<A*>(actor)->on_start();
+  }
+}
+
+template <class A>
+void stop_actor(void* actor, Context& context, ExitReason reason) {
+  if constexpr (requires(A& a) { a.on_stop(context, reason); }) {
+    static_cast<A*>(actor)->on_stop(context, reason);
+  } else if constexpr (requires(A& a) { a.on_stop(reason); }) {
+    static_cast<A*>(actor)->on_stop(reason);
+  } else if constexpr (requires(A& a) { a.on_stop(context); }) {
+    static_cast<A*>(actor)->on_stop(context);
+  } else if constexpr (requires(A& a) { a.on_stop(); }) {
+    static_cast<A*>(actor)->on_stop();
+  }
+}
+
+template <class A>
+concept HasOnStart = requires(A& a, Context& c) { a.on_start(c); } || requires(A& a) { a.on_start(); };
+template <class A>
+concept HasOnStop = requires(A& a, Context& c, ExitReason r) { a.on_stop(c, r); } ||
+                    requires(A& a, ExitReason r) { a.on_stop(r); } ||
+                    requires(A& a, Context& c) { a.on_stop(c); } ||
+                    requires(A& a) { a.on_stop(); };
+
+template <class A>
+void destroy_actor(void* actor, Port& port) noexcept {
+  static_cast<A*>(actor)->~A();
+  release(port, actor);
+}
+
+template <class A>
+inline constexpr ActorType actor_type{
+    type_name<A>.data(),
+    &destroy_actor<A>,
+    HasOnStart<A> ? &start_actor<A> : nullptr,
+    HasOnStop<A> ? &stop_actor<A> : nullptr,
+    &tell_by_tag<A>,
+    HandlerTable<A, typename ListedMessages<A>::type>::entries,
+    HandlerTable<A, typename ListedMessages<A>::type>::count,
+};
+
+// Memory for an actor and the actor in it; nullptr: no memory. Throws what the constructor throws.
+template <class A, class... Args>
+[[nodiscard]] A* make_instance(Port& port, Args&&... args) {
+  static_assert(alignof(A) <= alignof(std::max_align_t), "jzx: actors may not be over-aligned");
+  void* memory = allocate(port, sizeof(A));
+  if (memory == nullptr) return nullptr;
+  struct Undo {
+    ~Undo() {
+      if (memory != nullptr) release(port, memory);
+    }
+    Port& port;
+    void* memory;
+  } undo{port, memory};
+  A* made = nullptr;
+  if constexpr (std::is_constructible_v<A, Args...>) {
+    made = new (memory) A(std::forward<Args>(args)...);
+  } else {
+    made = new (memory) A{std::forward<Args>(args)...};  // a struct without constructors
+  }
+  undo.memory = nullptr;
+  return made;
+}
+
+}  // namespace detail
+}  // namespace jzx

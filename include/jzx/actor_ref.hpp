@@ -1,0 +1,69 @@
+// ActorRef<A>: a reference to an actor of type A. It takes only messages that A has a handler for,
+// and knows at compile time what an ask is answered with.
+#pragma once
+
+#include <jzx/actor.hpp>
+#include <jzx/pid.hpp>
+
+namespace jzx {
+
+template <class A>
+class ActorRef {
+ public:
+  constexpr ActorRef() noexcept = default;
+  constexpr explicit ActorRef(Pid pid) noexcept : pid_(pid) {}
+
+  // From any thread while the actor's loop exists.
+  template <class M>
+  Errc send(M&& message) const {
+    using Type = std::remove_cvref_t<M>;
+    static_assert(Handles<A, Type>,
+                  "jzx: this actor has no handler for this message; give the actor (A) an "
+                  "`on(Message)` for the type of the message (M)");
+    if constexpr (Handles<A, Type>) {
+      if (!pid_) return Errc::no_such_actor;
+      return detail::send_message(*pid_.port(), pid_.id(), detail::typed_message<A, Type>,
+                                  std::forward<M>(message));
+    } else {
+      return Errc::invalid_arg;
+    }
+  }
+
+  template <class M>
+  const ActorRef& operator<<(M&& message) const {
+    (void)send(std::forward<M>(message));
+    return *this;
+  }
+
+  // The future gets what the handler returns; an error if the actor cannot be reached, ends first,
+  // or throws.
+  template <class M>
+  [[nodiscard]] auto ask(M&& message) const {
+    using Type = std::remove_cvref_t<M>;
+    static_assert(Handles<A, Type>,
+                  "jzx: this actor has no handler for this message; give the actor (A) an "
+                  "`on(Message)` for the type of the message (M)");
+    using Reply = detail::ReplyOf<A, Type>;
+    auto [future, promise] = jzx::promise<Reply>();
+    if (!pid_) {
+      promise.reject(Error(Errc::no_such_actor));
+      return std::move(future);
+    }
+    // A refused ask is destroyed with its promise; the reason is worth more than "nobody answered".
+    const Errc sent = detail::send_message(
+        *pid_.port(), pid_.id(), detail::typed_ask<A, Type>,
+        detail::Ask<Type, Reply>{std::forward<M>(message), std::move(promise)});
+    return ok(sent) ? std::move(future) : Future<Reply>(Result<Reply>(Error(sent)));
+  }
+
+  [[nodiscard]] constexpr Pid pid() const noexcept { return pid_; }
+  constexpr operator Pid() const noexcept { return pid_; }  // NOLINT: every ActorRef is a Pid
+  [[nodiscard]] constexpr ActorId id() const noexcept { return pid_.id(); }
+  [[nodiscard]] constexpr explicit operator bool() const noexcept { return static_cast<bool>(pid_); }
+  [[nodiscard]] friend constexpr bool operator==(const ActorRef&, const ActorRef&) noexcept = default;
+
+ private:
+  Pid pid_;
+};
+
+}  // namespace jzx

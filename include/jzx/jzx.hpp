@@ -1,0 +1,14 @@
+// All of jazz for C++20.
+#pragma once
+
+#include <jzx/actor.hpp>
+#include <jzx/actor_ref.hpp>
+#include <jzx/context.hpp>
+#include <jzx/errc.hpp>
+#include <jzx/future.hpp>
+#include <jzx/loop.hpp>
+#include <jzx/observer.hpp>
+#include <jzx/pid.hpp>
+#include <jzx/result.hpp>
+#include <jzx/signals.hpp>
+#include <jzx/supervisor.hpp>

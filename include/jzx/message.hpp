@@ -1,0 +1,125 @@
+// Messages: any movable type, without registration. Small ones travel inside the envelope, larger
+// ones in a box of the system's allocator.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <new>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <jzx/envelope.hpp>
+#include <jzx/port.hpp>
+
+namespace jzx::detail {
+
+// ---- names of types, without RTTI ----
+
+template <class T>
+constexpr std::string_view type_name_view() {
+  // "constexpr std::string_view … type_name_view() [with T = Name; …]" (gcc),
+  // "std::string_view … type_name_view() [T = Name]" (clang)
+  std::string_view text = __PRETTY_FUNCTION__;
+  text.remove_prefix(text.find("T = ") + 4);
+  return text.substr(0, text.find_first_of(text.find(';') != text.npos ? ";" : "]"));
+}
+
+template <class T>
+constexpr auto type_name_array() {
+  constexpr std::string_view view = type_name_view<T>();
+  std::array<char, view.size() + 1> result{};
+  for (size_t i = 0; i < view.size(); ++i) result[i] = view[i];
+  return result;
+}
+
+template <class T>
+inline constexpr auto type_name = type_name_array<T>();
+
+// ---- how a message lies in its envelope ----
+
+template <class M>
+inline constexpr bool fits_inline =
+    sizeof(M) <= Envelope::kInlineSize && alignof(M) <= 8 && std::is_nothrow_move_constructible_v<M>;
+
+template <class M>
+struct Box {
+  M* message;
+  Port* port;
+};
+
+template <class M>
+[[nodiscard]] M& message_in(Envelope& envelope) noexcept {
+  if constexpr (fits_inline<M>) {
+    return envelope.as<M>();
+  } else {
+    return *envelope.as<Box<M>>().message;
+  }
+}
+
+template <class M>
+void destroy_message(Envelope& envelope) noexcept {
+  if constexpr (fits_inline<M>) {
+    envelope.as<M>().~M();
+  } else {
+    const Box<M> box = envelope.as<Box<M>>();
+    box.message->~M();
+    release(*box.port, box.message);
+  }
+}
+
+// False: no memory. If the move throws, nothing was put.
+template <class M>
+[[nodiscard]] bool put_message(Port& port, Envelope& envelope, M&& message) {
+  using Type = std::remove_cvref_t<M>;
+  if constexpr (fits_inline<Type>) {
+    new (envelope.storage) Type(std::forward<M>(message));
+  } else {
+    static_assert(alignof(Type) <= alignof(std::max_align_t), "jzx: messages may not be over-aligned");
+    void* memory = allocate(port, sizeof(Type));
+    if (memory == nullptr) return false;
+    struct Undo {
+      ~Undo() {
+        if (memory != nullptr) release(port, memory);
+      }
+      Port& port;
+      void* memory;
+    } undo{port, memory};
+    auto* boxed = new (memory) Type(std::forward<M>(message));
+    undo.memory = nullptr;
+    new (envelope.storage) Box<Type>{boxed, &port};
+  }
+  return true;
+}
+
+template <class M>
+inline constexpr void (*destroy_or_nothing)(Envelope&) noexcept =
+    fits_inline<M> && std::is_trivially_destructible_v<M> ? nullptr : &destroy_message<M>;
+
+// The message on its own: its handler is looked up where it arrives.
+template <class M>
+inline constexpr MessageType message_type{type_name<M>.data(), &message_type<M>,
+                                          destroy_or_nothing<M>, nullptr};
+
+// Fills in and sends. A message that is refused ends here.
+template <class M>
+Errc send_message(Port& port, ActorId target, const MessageType& type, M&& message) {
+  Errc error = Errc::ok;
+  Envelope* envelope = begin_send(port, error);
+  if (envelope == nullptr) return error;
+  // If moving the message throws, the envelope goes back, empty.
+  struct Undo {
+    ~Undo() {
+      if (envelope != nullptr) (void)finish_send(port, 0, *envelope);
+    }
+    Port& port;
+    Envelope* envelope;
+  } undo{port, envelope};
+  envelope->type = &raw_message_type;
+  if (!put_message(port, *envelope, std::forward<M>(message))) return Errc::no_memory;
+  envelope->type = &type;
+  undo.envelope = nullptr;
+  return finish_send(port, target, *envelope);
+}
+
+}  // namespace jzx::detail

@@ -1,0 +1,33 @@
+// Observer: what happens in a system, told as it happens. Observation changes nothing: it cannot
+// refuse, reorder or delay. Implementers must not block and must not throw.
+//
+// Threads: called on the thread of the worker concerned.
+#pragma once
+
+#include <cstdint>
+
+#include <jzx/envelope.hpp>
+#include <jzx/signals.hpp>
+
+namespace jzx {
+
+enum class DeadLetterReason : uint8_t {
+  target_gone,  // it ended with the message still queued, or before a timer was due
+  not_handled,  // it has no handler for such a message
+  closing,      // the system ended
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  virtual void actor_started(ActorId, const char* /*label, may be null*/) {}
+  virtual void actor_stopped(ActorId, ExitReason, const ExitText&) {}
+  virtual void actor_restarted(ActorId /*supervisor*/, ActorId /*child*/, uint32_t /*attempt*/) {}
+  virtual void supervisor_escalated(ActorId) {}
+  virtual void mailbox_full(ActorId) {}
+  // The message is still in the envelope, and is destroyed after this returns.
+  virtual void dead_letter(ActorId /*target*/, Envelope&, DeadLetterReason) {}
+};
+
+}  // namespace jzx

@@ -1,0 +1,66 @@
+// The narrow place between the templates of these headers and the library: everything typed above,
+// everything type-erased below. Not for users.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <jzx/envelope.hpp>
+#include <jzx/errc.hpp>
+#include <jzx/export.hpp>
+
+namespace jzx::detail {
+
+// A running system, seen from a typed reference.
+class Port;
+
+// ---- messages, from any thread ----
+
+// An envelope for a message to an actor of this port; nullptr and the error: no memory, or the port
+// is closing. finish_send() must follow.
+[[nodiscard]] JZX_API Envelope* begin_send(Port& port, Errc& error) noexcept;
+// Sends it, or ends the message and gives the envelope back.
+JZX_API Errc finish_send(Port& port, ActorId target, Envelope& envelope) noexcept;
+
+// ---- memory of the port's allocator ----
+
+[[nodiscard]] JZX_API void* allocate(Port& port, size_t size) noexcept;
+JZX_API void release(Port& port, void* memory) noexcept;
+
+// ---- actors, on the port's thread ----
+
+struct SpawnRequest {
+  const char* label = nullptr;
+  uint32_t mailbox_cap = 0;
+  ActorId parent = 0;
+};
+
+struct ActorType;
+
+// The instance is the actor's if the answer is ok.
+JZX_API Errc spawn(Port& port, const ActorType& type, void* instance, const SpawnRequest& request,
+                   ActorId& out) noexcept;
+JZX_API Errc request_exit(Port& port, ActorId id, ExitReason reason) noexcept;
+JZX_API Errc register_name(Port& port, ActorId id, std::string_view name) noexcept;
+JZX_API Errc whereis(Port& port, std::string_view name, ActorId& out) noexcept;
+JZX_API Errc link(Port& port, ActorId a, ActorId b) noexcept;
+JZX_API Errc unlink(Port& port, ActorId a, ActorId b) noexcept;
+JZX_API Errc trap_exit(Port& port, ActorId id, bool on) noexcept;
+JZX_API Errc monitor(Port& port, ActorId watcher, ActorId target, uint64_t& ref) noexcept;
+JZX_API Errc demonitor(Port& port, uint64_t ref) noexcept;
+JZX_API Errc watch_fd(Port& port, int fd, ActorId owner, uint32_t interest) noexcept;
+JZX_API Errc unwatch_fd(Port& port, int fd) noexcept;
+
+// ---- timers, on the port's thread ----
+
+// An envelope that is a timer; nullptr and the error.
+[[nodiscard]] JZX_API Envelope* begin_timer(Port& port, ActorId target, Errc& error) noexcept;
+// Starts it: its id.
+[[nodiscard]] JZX_API uint64_t finish_timer(Port& port, Envelope& envelope,
+                                            uint64_t delay_ms) noexcept;
+// Gives it back unused.
+JZX_API void abort_timer(Port& port, Envelope& envelope) noexcept;
+JZX_API Errc cancel_timer(Port& port, uint64_t id) noexcept;
+
+}  // namespace jzx::detail

@@ -1,0 +1,170 @@
+// Supervisors: who is started, in which order, and what happens when one ends.
+//
+//   auto family = loop.supervise({.strategy = jzx::Strategy::one_for_one, .intensity = 5},
+//                                {jzx::child<Worker>("worker", 42).backoff({.initial = 10ms}),
+//                                 jzx::child<Logger>("logger").transient(),
+//                                 jzx::supervisor("inner", {}, {jzx::child<Leaf>("leaf")})});
+//
+// A child is made anew for every start, from copies of the arguments.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <jzx/actor_ref.hpp>
+
+namespace jzx {
+
+enum class Strategy : uint8_t {
+  one_for_one,   // only the one that failed is started again
+  one_for_all,   // all are stopped and started again
+  rest_for_one,  // the one that failed, and those started after it
+};
+
+enum class ChildMode : uint8_t {
+  permanent,  // always started again
+  transient,  // after an abnormal end
+  temporary,  // never
+};
+
+struct SupervisorOptions {
+  Strategy strategy = Strategy::one_for_one;
+  uint32_t intensity = 3;  // restarts allowed in any period; the next one ends the supervisor
+  std::chrono::milliseconds period{5000};
+};
+
+struct Backoff {
+  std::chrono::milliseconds initial{0};
+  std::chrono::milliseconds max{60'000};
+  float factor = 2.0f;
+  std::chrono::milliseconds jitter{0};
+};
+
+namespace detail {
+
+// Makes an actor of one type, again and again.
+class ActorMaker {
+ public:
+  virtual ~ActorMaker() = default;
+  // nullptr: no memory.
+  [[nodiscard]] virtual void* make(Port& port) = 0;
+  [[nodiscard]] virtual const ActorType& type() const noexcept = 0;
+};
+
+template <class A, class... Args>
+class ActorMakerFor final : public ActorMaker {
+ public:
+  explicit ActorMakerFor(Args... args) : args_(std::move(args)...) {}
+  void* make(Port& port) override {
+    return std::apply([&](const Args&... args) { return make_instance<A>(port, args...); }, args_);
+  }
+  const ActorType& type() const noexcept override { return actor_type<A>; }
+
+ private:
+  std::tuple<Args...> args_;
+};
+
+}  // namespace detail
+
+// One child of a supervisor, or a supervisor as a child.
+class ChildSpec {
+ public:
+  ChildSpec(std::string name, std::shared_ptr<detail::ActorMaker> maker)
+      : name_(std::move(name)), maker_(std::move(maker)) {}
+  ChildSpec(std::string name, const SupervisorOptions& options, std::vector<ChildSpec> children)
+      : name_(std::move(name)), options_(options), children_(std::move(children)) {}
+
+  ChildSpec&& permanent() && { return with_mode(ChildMode::permanent); }
+  ChildSpec&& transient() && { return with_mode(ChildMode::transient); }
+  ChildSpec&& temporary() && { return with_mode(ChildMode::temporary); }
+  ChildSpec&& mailbox_cap(uint32_t slots) && {
+    mailbox_cap_ = slots;
+    return std::move(*this);
+  }
+  ChildSpec&& backoff(const Backoff& spec) && {
+    backoff_ = std::make_shared<Backoff>(spec);
+    return std::move(*this);
+  }
+
+  // ---- for the library ----
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const std::shared_ptr<detail::ActorMaker>& maker() const noexcept { return maker_; }
+  [[nodiscard]] const SupervisorOptions& options() const noexcept { return options_; }
+  [[nodiscard]] const std::vector<ChildSpec>& children() const noexcept { return children_; }
+  [[nodiscard]] ChildMode mode() const noexcept { return mode_; }
+  [[nodiscard]] uint32_t mailbox_slots() const noexcept { return mailbox_cap_; }
+  [[nodiscard]] const Backoff* backoff_spec() const noexcept { return backoff_.get(); }
+
+ private:
+  ChildSpec&& with_mode(ChildMode mode) {
+    mode_ = mode;
+    return std::move(*this);
+  }
+
+  std::string name_;
+  std::shared_ptr<detail::ActorMaker> maker_;  // null: a supervisor
+  SupervisorOptions options_;
+  std::vector<ChildSpec> children_;
+  ChildMode mode_ = ChildMode::permanent;
+  uint32_t mailbox_cap_ = 0;
+  std::shared_ptr<Backoff> backoff_;
+};
+
+template <class A, class... Args>
+[[nodiscard]] ChildSpec child(std::string name, Args&&... args) {
+  return {std::move(name), std::make_shared<detail::ActorMakerFor<A, std::decay_t<Args>...>>(
+                               std::forward<Args>(args)...)};
+}
+
+[[nodiscard]] inline ChildSpec supervisor(std::string name, const SupervisorOptions& options,
+                                          std::vector<ChildSpec> children) {
+  return {std::move(name), options, std::move(children)};
+}
+
+struct ChildCounts {
+  size_t specs = 0;        // children known
+  size_t active = 0;       // of them, running
+  size_t supervisors = 0;  // of the active ones, supervisors
+};
+
+struct ChildInfo {
+  std::string name;
+  Pid pid;  // empty while it is down
+  ChildMode mode = ChildMode::permanent;
+};
+
+// A running supervisor. Threads: the loop's own.
+class SupervisorRef {
+ public:
+  SupervisorRef() noexcept = default;
+  explicit SupervisorRef(Pid pid) noexcept : pid_(pid) {}
+
+  // The child at this place of the list; empty while it is down. A restart gives a new one.
+  [[nodiscard]] JZX_API Pid child(size_t index) const;
+  // The same, typed by the caller, who knows.
+  template <class A>
+  [[nodiscard]] ActorRef<A> child_as(size_t index) const {
+    return ActorRef<A>(child(index));
+  }
+
+  // Starts one more child, supervised like the others.
+  [[nodiscard]] JZX_API Result<Pid> add(const ChildSpec& spec) const;
+  // Stops a child for good.
+  JZX_API Errc remove(Pid child) const;
+  [[nodiscard]] JZX_API std::vector<ChildInfo> which_children() const;
+  [[nodiscard]] JZX_API ChildCounts count() const;
+
+  [[nodiscard]] Pid pid() const noexcept { return pid_; }
+  operator Pid() const noexcept { return pid_; }  // NOLINT: it is one
+  [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(pid_); }
+
+ private:
+  Pid pid_;
+};
+
+}  // namespace jzx

@@ -1,0 +1,147 @@
+// What can be done in a running system, by the loop and from inside a handler alike: spawn, stop,
+// link, monitor, names, timers, file descriptors.
+//
+// Threads: the loop's own, except that references may be sent to from anywhere.
+#pragma once
+
+#include <chrono>
+#include <string_view>
+
+#include <jzx/actor_ref.hpp>
+
+namespace jzx {
+
+struct SpawnOptions {
+  const char* name = nullptr;  // a label for people and observers
+  uint32_t mailbox_cap = 0;    // 0: the loop's default
+  Pid supervisor;              // hears of the end, and stops the actor with itself
+};
+
+struct TimerId {
+  uint64_t value = 0;
+};
+
+struct MonitorRef {
+  uint64_t value = 0;
+};
+
+class SystemFace {
+ public:
+  // ---- actors ----
+
+  // An empty reference if it cannot be: no memory, or the limit of actors is reached (`error`).
+  template <class A, class... Args>
+  ActorRef<A> spawn(Args&&... args) {
+    return spawn_with<A>(SpawnOptions{}, std::forward<Args>(args)...);
+  }
+  template <class A, class... Args>
+  ActorRef<A> spawn_with(const SpawnOptions& options, Args&&... args) {
+    A* instance = detail::make_instance<A>(*port_, std::forward<Args>(args)...);
+    if (instance == nullptr) return spawn_failed<A>(Errc::no_memory);
+    ActorId id = 0;
+    const Errc error = detail::spawn(
+        *port_, detail::actor_type<A>, instance,
+        {options.name, options.mailbox_cap, options.supervisor.id()}, id);
+    if (error == Errc::ok) return ActorRef<A>(Pid(port_, id));
+    detail::destroy_actor<A>(instance, *port_);
+    return spawn_failed<A>(error);
+  }
+  // Why the last spawn gave an empty reference.
+  [[nodiscard]] Errc spawn_error() const noexcept { return spawn_error_; }
+
+  // Both take effect before its next message.
+  Errc stop(Pid actor) { return detail::request_exit(*port_, actor.id(), ExitReason::normal); }
+  Errc kill(Pid actor) { return detail::request_exit(*port_, actor.id(), ExitReason::killed); }
+
+  // ---- names ----
+
+  Errc register_name(Pid actor, std::string_view name) {
+    return detail::register_name(*port_, actor.id(), name);
+  }
+  // An empty Pid if nobody has that name.
+  [[nodiscard]] Pid whereis(std::string_view name) {
+    ActorId id = 0;
+    return ok(detail::whereis(*port_, name, id)) ? Pid(port_, id) : Pid();
+  }
+
+  // ---- bonds ----
+
+  Errc link(Pid a, Pid b) { return detail::link(*port_, a.id(), b.id()); }
+  Errc unlink(Pid a, Pid b) { return detail::unlink(*port_, a.id(), b.id()); }
+  Errc trap_exit(Pid actor, bool on) { return detail::trap_exit(*port_, actor.id(), on); }
+  // The watcher gets exactly one Down; at once if the target is gone already.
+  Errc monitor(Pid watcher, Pid target, MonitorRef* out = nullptr) {
+    MonitorRef ref;
+    const Errc error = detail::monitor(*port_, watcher.id(), target.id(), ref.value);
+    if (out != nullptr && error == Errc::ok) *out = ref;
+    return error;
+  }
+  Errc demonitor(MonitorRef ref) { return detail::demonitor(*port_, ref.value); }
+
+  // ---- timers ----
+
+  // Delivered once, never early; dead-lettered if the target ends first.
+  template <class A, class M>
+  Errc send_after(std::chrono::milliseconds delay, const ActorRef<A>& target, M&& message,
+                  TimerId* out = nullptr) {
+    using Type = std::remove_cvref_t<M>;
+    static_assert(Handles<A, Type>,
+                  "jzx: this actor has no handler for this message; give the actor (A) an "
+                  "`on(Message)` for the type of the message (M)");
+    return arm(delay, target.id(), detail::typed_message<A, Type>, std::forward<M>(message), out);
+  }
+  template <class M>
+  Errc send_after(std::chrono::milliseconds delay, Pid target, M&& message,
+                  TimerId* out = nullptr) {
+    return arm(delay, target.id(), detail::message_type<std::remove_cvref_t<M>>,
+               std::forward<M>(message), out);
+  }
+  Errc cancel(TimerId timer) { return detail::cancel_timer(*port_, timer.value); }
+
+  // ---- file descriptors ----
+
+  // The owner gets an IoEvent when readiness begins; the bits are those of JZX_IO_*.
+  Errc watch_fd(int fd, Pid owner, uint32_t interest) {
+    return detail::watch_fd(*port_, fd, owner.id(), interest);
+  }
+  Errc unwatch_fd(int fd) { return detail::unwatch_fd(*port_, fd); }
+
+ protected:
+  explicit SystemFace(detail::Port* port) noexcept : port_(port) {}
+  ~SystemFace() = default;
+
+  detail::Port* port_;
+
+ private:
+  template <class A>
+  ActorRef<A> spawn_failed(Errc error) {
+    spawn_error_ = error;
+    return {};
+  }
+
+  template <class M>
+  Errc arm(std::chrono::milliseconds delay, ActorId target, const MessageType& type, M&& message,
+           TimerId* out) {
+    Errc error = Errc::ok;
+    Envelope* envelope = detail::begin_timer(*port_, target, error);
+    if (envelope == nullptr) return error;
+    struct Undo {
+      ~Undo() {
+        if (envelope != nullptr) detail::abort_timer(port, *envelope);
+      }
+      detail::Port& port;
+      Envelope* envelope;
+    } undo{*port_, envelope};
+    if (!detail::put_message(*port_, *envelope, std::forward<M>(message))) return Errc::no_memory;
+    undo.envelope = nullptr;
+    envelope->type = &type;
+    const auto delay_ms = static_cast<uint64_t>(delay.count() > 0 ? delay.count() : 0);
+    const uint64_t id = detail::finish_timer(*port_, *envelope, delay_ms);
+    if (out != nullptr) out->value = id;
+    return Errc::ok;
+  }
+
+  Errc spawn_error_ = Errc::ok;
+};
+
+}  // namespace jzx

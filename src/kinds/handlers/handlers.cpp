@@ -1,0 +1,104 @@
+#include "kinds/handlers/handlers.hpp"
+
+#include <jzx/context.hpp>
+
+#include "core/guard.hpp"
+
+namespace jzx::kinds {
+
+namespace {
+
+using core::Actor;
+using core::Outcome;
+using core::Turn;
+using detail::ActorType;
+
+const ActorType& type_of(const Actor& actor) noexcept {
+  return *static_cast<const ActorType*>(actor.body.words[0]);
+}
+void* instance_of(const Actor& actor) noexcept { return actor.body.words[1]; }
+detail::Port& port_of(const Actor& actor) noexcept {
+  return *static_cast<detail::Port*>(actor.body.words[2]);
+}
+
+// What the handler wished through its context.
+Outcome obey(Turn& turn, const Context& context) noexcept {
+  return context.wish() == Context::Wish::stop ? Outcome::stopped
+                                               : turn.fail(ExitReason::fail, context.why());
+}
+
+class HandlersKind final : public core::Kind {
+ public:
+  Outcome start(Actor& actor, Turn& turn) const override {
+    return core::guard(turn, [&] {
+      Context context(port_of(actor), actor.id());
+      type_of(actor).on_start(instance_of(actor), context);
+      return context.wish() == Context::Wish::go_on ? Outcome::wants_mail : obey(turn, context);
+    });
+  }
+
+  Outcome resume(Actor& actor, Turn& turn) const override {
+    return core::guard(turn, [&] { return handle_mail(actor, turn); });
+  }
+
+  void destroy(Actor& actor, core::Host& host, ExitReason reason) const noexcept override {
+    const ActorType& type = type_of(actor);
+    // When the whole system ends, no user code runs but destructors.
+    if (type.on_stop != nullptr && !host.system.is_closing) {
+      (void)core::guard(
+          [&] {
+            Context context(port_of(actor), actor.id());
+            type.on_stop(instance_of(actor), context, reason);
+            return true;
+          },
+          [](const char*) { return false; });  // it is ending, and for a reason of its own
+    }
+    type.destroy(instance_of(actor), port_of(actor));
+  }
+
+  const char* name() const noexcept override { return "handlers"; }
+
+ private:
+  static Outcome handle_mail(Actor& actor, Turn& turn) {
+    const ActorType& type = type_of(actor);
+    Context context(port_of(actor), actor.id());
+    while (Envelope* envelope = turn.take()) {
+      context.begin(envelope->sender);
+      if (envelope->type->handle != nullptr) [[likely]] {
+        envelope->type->handle(instance_of(actor), context, *envelope);
+      } else if ((envelope->flags & Envelope::kSystem) != 0) {
+        const RawMessage& raw = envelope->as<RawMessage>();
+        type.on_system(instance_of(actor), context, raw.tag, raw.data);
+      } else if (!handle_untyped(type, instance_of(actor), context, *envelope)) {
+        turn.refuse();
+      }
+      if (context.wish() != Context::Wish::go_on) [[unlikely]] return obey(turn, context);
+    }
+    return turn.pause();
+  }
+
+  static bool handle_untyped(const ActorType& type, void* instance, Context& context,
+                             Envelope& envelope) {
+    for (size_t i = 0; i < type.handler_count; ++i) {
+      if (type.handlers[i].key != envelope.type->key) continue;
+      type.handlers[i].handle(instance, context, envelope);
+      return true;
+    }
+    return false;
+  }
+};
+
+constexpr HandlersKind the_kind;
+
+}  // namespace
+
+void describe_handlers(const ActorType& type, void* instance, detail::Port& port,
+                       core::SpawnOptions& options) noexcept {
+  options.kind = &the_kind;
+  options.body.words[0] = const_cast<ActorType*>(&type);
+  options.body.words[1] = instance;
+  options.body.words[2] = &port;
+  options.first_turn = type.on_start != nullptr;
+}
+
+}  // namespace jzx::kinds

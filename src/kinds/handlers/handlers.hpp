@@ -1,0 +1,15 @@
+// Handlers: the body of a typed C++ actor, an instance of a plain struct with on(Message) overloads.
+// It runs each message to the end.
+#pragma once
+
+#include <jzx/actor.hpp>
+
+#include "core/lifecycle.hpp"
+
+namespace jzx::kinds {
+
+// What core::spawn needs for an actor of this type.
+void describe_handlers(const detail::ActorType& type, void* instance, detail::Port& port,
+                       core::SpawnOptions& options) noexcept;
+
+}  // namespace jzx::kinds

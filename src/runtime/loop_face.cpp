@@ -1,0 +1,65 @@
+// jzx::Loop over a LoopSystem.
+#include <jzx/loop.hpp>
+
+#include "runtime/loop_system.hpp"
+#include "runtime/port.hpp"
+#include "runtime/supervisor_plan.hpp"
+
+namespace jzx {
+
+namespace {
+
+detail::Port* open_port(const LoopOptions& options) noexcept {
+  runtime::LoopOptions wanted;
+  wanted.max_actors = options.max_actors;
+  wanted.default_mailbox_cap = options.default_mailbox_cap;
+  wanted.max_msgs_per_actor = options.max_msgs_per_actor;
+  wanted.max_actors_per_tick = options.max_actors_per_tick;
+  wanted.max_io_watchers = options.max_io_watchers;
+  wanted.backend = static_cast<io::Backend>(options.reactor);
+  runtime::LoopSystem* system = runtime::LoopSystem::create(wanted);
+  if (system != nullptr) system->system.observer = options.observer;
+  return runtime::port_of(system);
+}
+
+}  // namespace
+
+Loop::Loop(const LoopOptions& options) : SystemFace(open_port(options)) {}
+
+Loop::~Loop() {
+  if (port_ != nullptr) runtime::system_of(*port_).destroy();
+}
+
+Errc Loop::run() { return runtime::system_of(*port_).loop.run(); }
+
+bool Loop::run_once(std::chrono::milliseconds max_wait) {
+  const auto wait_ms = static_cast<uint64_t>(max_wait.count() > 0 ? max_wait.count() : 0);
+  bool again = false;
+  const Errc result =
+      runtime::system_of(*port_).loop.run_once(wait_ms * base::kNanosPerMilli, again);
+  return ok(result) && again;
+}
+
+void Loop::request_stop() noexcept {
+  runtime::LoopSystem& system = runtime::system_of(*port_);
+  if (!system.enter()) return;
+  system.loop.request_stop();
+  system.leave();
+}
+
+int Loop::fd() { return runtime::system_of(*port_).loop.fd(); }
+
+Errc Loop::start(const SupervisorOptions& options, const std::vector<ChildSpec>& children,
+                 Pid parent, SupervisorRef& out) {
+  runtime::Outside here(*port_);
+  supervise::Plan* plan = nullptr;
+  if (const Errc error = runtime::make_plan(*port_, options, children, plan); !ok(error)) {
+    return error;
+  }
+  ActorId id = 0;
+  const Errc error = supervise::spawn_supervisor(here.host(), *plan, true, parent.id(), id);
+  if (ok(error)) out = SupervisorRef(Pid(port_, id));
+  return error;
+}
+
+}  // namespace jzx

@@ -1,0 +1,154 @@
+#include "runtime/supervisor_plan.hpp"
+
+#include <cstring>
+
+#include "core/guard.hpp"
+#include "kinds/handlers/handlers.hpp"
+#include "runtime/port.hpp"
+
+namespace jzx {
+
+namespace runtime {
+
+namespace {
+
+class HandlersChild final : public supervise::ChildFactory {
+ public:
+  HandlersChild(std::shared_ptr<detail::ActorMaker> maker, detail::Port& port) noexcept
+      : maker_(std::move(maker)), port_(port) {}
+
+  Errc make(core::Host&, core::SpawnOptions& options) override {
+    bool threw = false;
+    void* instance = core::guard([&] { return maker_->make(port_); },
+                                 [&](const char*) -> void* {
+                                   threw = true;
+                                   return nullptr;
+                                 });
+    if (instance == nullptr) return threw ? Errc::start_failed : Errc::no_memory;
+    kinds::describe_handlers(maker_->type(), instance, port_, options);
+    return Errc::ok;
+  }
+  void unmake(core::Host&, core::SpawnOptions& options) noexcept override {
+    maker_->type().destroy(options.body.words[1], port_);
+  }
+  void dispose(const base::Allocator& allocator) noexcept override { allocator.destroy(this); }
+
+ private:
+  std::shared_ptr<detail::ActorMaker> maker_;
+  detail::Port& port_;
+};
+
+uint32_t whole_ms(std::chrono::milliseconds time) noexcept {
+  return static_cast<uint32_t>(std::clamp<int64_t>(time.count(), 0, UINT32_MAX));
+}
+
+Errc fill_spec(detail::Port& port, const ChildSpec& spec, supervise::ChildSpec& out) {
+  const base::Allocator& allocator = system_of(port).system.allocator;
+  out.mode = static_cast<supervise::ChildMode>(spec.mode());
+  out.mailbox_cap = spec.mailbox_slots();
+  if (const Backoff* backoff = spec.backoff_spec()) {
+    out.has_backoff = true;
+    out.backoff = {whole_ms(backoff->initial), whole_ms(backoff->max), backoff->factor,
+                   whole_ms(backoff->jitter)};
+    if (!out.backoff.is_valid()) return Errc::invalid_arg;
+  }
+  out.name = static_cast<char*>(allocator.allocate(spec.name().size() + 1));
+  if (out.name == nullptr) return Errc::no_memory;
+  std::memcpy(out.name, spec.name().c_str(), spec.name().size() + 1);
+  if (spec.maker() != nullptr) {
+    out.factory = allocator.create<HandlersChild>(spec.maker(), port);
+    return out.factory != nullptr ? Errc::ok : Errc::no_memory;
+  }
+  supervise::Plan* nested = nullptr;
+  if (const Errc error = make_plan(port, spec.options(), spec.children(), nested); !ok(error)) {
+    return error;
+  }
+  out.factory = supervise::make_nested(allocator, *nested);
+  if (out.factory == nullptr) nested->dispose(allocator);
+  return out.factory != nullptr ? Errc::ok : Errc::no_memory;
+}
+
+}  // namespace
+
+Errc make_plan(detail::Port& port, const SupervisorOptions& options,
+               const std::vector<ChildSpec>& children, supervise::Plan*& out) {
+  if (whole_ms(options.period) == 0) return Errc::invalid_arg;
+  const base::Allocator& allocator = system_of(port).system.allocator;
+  supervise::Plan* plan = supervise::Plan::create(allocator, children.size());
+  if (plan == nullptr) return Errc::no_memory;
+  plan->supervisor = {static_cast<supervise::Strategy>(options.strategy), options.intensity,
+                      whole_ms(options.period)};
+  for (size_t i = 0; i < children.size(); ++i) {
+    const Errc error = fill_spec(port, children[i], plan->children[i]);
+    if (!ok(error)) return plan->dispose(allocator), error;
+  }
+  out = plan;
+  return Errc::ok;
+}
+
+// The supervisor behind a reference, or nullptr and why.
+static supervise::Supervisor* find(const Pid& pid, Errc& error) noexcept {
+  supervise::Supervisor* found = nullptr;
+  error = !pid ? Errc::no_such_actor
+               : supervise::find_supervisor(system_of(*pid.port()).worker, pid.id(), found);
+  return found;
+}
+
+}  // namespace runtime
+
+// ---- jzx::SupervisorRef ----
+
+Pid SupervisorRef::child(size_t index) const {
+  if (!pid_) return {};
+  ActorId id = 0;
+  const Errc error =
+      supervise::child_id(runtime::system_of(*pid_.port()).worker, pid_.id(), index, id);
+  return ok(error) ? Pid(pid_.port(), id) : Pid();
+}
+
+Result<Pid> SupervisorRef::add(const ChildSpec& spec) const {
+  Errc error = Errc::ok;
+  supervise::Supervisor* found = runtime::find(pid_, error);
+  if (found == nullptr) return Error(error);
+  runtime::Outside here(*pid_.port());
+  const base::Allocator& allocator = here.host().system.allocator;
+  auto* copy = allocator.create<supervise::ChildSpec>();
+  if (copy == nullptr) return Error(Errc::no_memory);
+  ActorId id = 0;
+  error = runtime::fill_spec(*pid_.port(), spec, *copy);
+  if (ok(error)) error = found->add_child(*copy, id);
+  if (ok(error)) return Pid(pid_.port(), id);
+  copy->dispose(allocator);
+  allocator.destroy(copy);
+  return Error(error);
+}
+
+Errc SupervisorRef::remove(Pid child) const {
+  Errc error = Errc::ok;
+  supervise::Supervisor* found = runtime::find(pid_, error);
+  if (found == nullptr) return error;
+  runtime::Outside here(*pid_.port());
+  return found->remove_child(child.id());
+}
+
+std::vector<ChildInfo> SupervisorRef::which_children() const {
+  std::vector<ChildInfo> result;
+  Errc error = Errc::ok;
+  const supervise::Supervisor* found = runtime::find(pid_, error);
+  if (found == nullptr) return result;
+  for (size_t i = 0; const supervise::ChildSlot* slot = found->slot_at(i); ++i) {
+    result.push_back({slot->spec.name != nullptr ? slot->spec.name : "", child(i),
+                      static_cast<ChildMode>(slot->spec.mode)});
+  }
+  return result;
+}
+
+ChildCounts SupervisorRef::count() const {
+  Errc error = Errc::ok;
+  const supervise::Supervisor* found = runtime::find(pid_, error);
+  if (found == nullptr) return {};
+  const supervise::ChildCounts counts = found->count();
+  return {counts.specs, counts.active, counts.supervisors};
+}
+
+}  // namespace jzx

@@ -1,0 +1,163 @@
+// What the inside tests share: a one-thread system whose time and memory are the test's, and actors
+// whose bodies are lambdas over the core's own Turn, so that outcomes can be chosen freely.
+//
+// When a Rig goes away it checks what must hold after every run: the ledger balances and every byte
+// went back to the allocator.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "core/lifecycle.hpp"
+#include "core/send.hpp"
+#include "core/turn.hpp"
+#include "runtime/loop_system.hpp"
+#include "support/counting_allocator.hpp"
+
+namespace jzx::testing {
+
+// The body of a test's actor. An empty function does the obvious thing.
+struct Script {
+  // One message; wants_mail: go on with the next.
+  std::function<core::Outcome(core::Turn&, Envelope&)> handle;
+  std::function<core::Outcome(core::Turn&)> start;
+  std::function<core::Outcome(core::Turn&)> stop;
+  std::function<void(ExitReason)> destroyed;
+};
+
+class ScriptKind final : public core::Kind {
+ public:
+  core::Outcome start(core::Actor& actor, core::Turn& turn) const override {
+    const Script& script = script_of(actor);
+    return script.start ? script.start(turn) : core::Outcome::wants_mail;
+  }
+  core::Outcome resume(core::Actor& actor, core::Turn& turn) const override {
+    const Script& script = script_of(actor);
+    while (Envelope* envelope = turn.take()) {
+      if (!script.handle) continue;
+      const core::Outcome outcome = script.handle(turn, *envelope);
+      if (outcome != core::Outcome::wants_mail) return outcome;
+    }
+    return turn.pause();
+  }
+  core::Outcome stop(core::Actor& actor, core::Turn& turn) const override {
+    const Script& script = script_of(actor);
+    return script.stop ? script.stop(turn) : core::Outcome::stopped;
+  }
+  void destroy(core::Actor& actor, core::Host&, ExitReason reason) const noexcept override {
+    Script* script = &script_of(actor);
+    if (script->destroyed) script->destroyed(reason);
+    delete script;
+  }
+  const char* name() const noexcept override { return "script"; }
+
+ private:
+  static Script& script_of(core::Actor& actor) {
+    return *static_cast<Script*>(actor.body.words[0]);
+  }
+};
+
+inline constexpr ScriptKind script_kind;
+
+// The number that a test's message carries.
+[[nodiscard]] inline uint64_t value_of(Envelope& envelope) { return envelope.as<RawMessage>().tag; }
+
+[[nodiscard]] inline base::Allocator allocator_of(CountingAllocator& counting) {
+  const jzx_allocator functions = counting.c_allocator();
+  return base::Allocator{functions.alloc, functions.free, functions.ctx};
+}
+
+// Sends a number from the host's own thread.
+[[nodiscard]] inline Errc send_value(core::Host& host, ActorId target, uint32_t value) {
+  Envelope* envelope = host.envelopes.take();
+  if (envelope == nullptr) return Errc::no_memory;
+  envelope->type = &raw_message_type;
+  envelope->sender = host.current_id();
+  new (envelope->storage) RawMessage{nullptr, 0, value};
+  const Errc result = core::send(host, target, *envelope);
+  if (result != Errc::ok) host.envelopes.give(*envelope);
+  return result;
+}
+
+[[nodiscard]] inline Errc spawn_script(core::Host& host, Script script, ActorId& out,
+                                       core::SpawnOptions options = {}) {
+  options.kind = &script_kind;
+  auto* body = new Script(std::move(script));
+  options.body.words[0] = body;
+  const Errc result = core::spawn(host, options, out);
+  if (result != Errc::ok) delete body;
+  return result;
+}
+
+class Rig {
+ public:
+  explicit Rig(runtime::LoopOptions options = {}, bool jump_when_idle = false)
+      : clock(jump_when_idle) {
+    options.allocator = allocator_of(memory);
+    options.clock = &clock;
+    parts = runtime::LoopSystem::create(options);
+    if (parts == nullptr) std::abort();
+  }
+  ~Rig() { close(); }
+  Rig(const Rig&) = delete;
+  Rig& operator=(const Rig&) = delete;
+
+  void close() {
+    if (parts == nullptr) return;
+    expect_balanced();
+    parts->destroy();
+    parts = nullptr;
+    EXPECT_EQ(memory.live_blocks(), 0) << "everything goes back to the allocator";
+  }
+
+  void expect_balanced() {
+    const core::Ledger ledger = parts->ledger();
+    EXPECT_TRUE(ledger.balanced()) << "accepted " << ledger.accepted << ", handled "
+                                   << ledger.handled << ", dead-lettered " << ledger.dead_lettered
+                                   << ", queued " << ledger.queued;
+  }
+
+  [[nodiscard]] drivers::Worker& worker() { return parts->worker; }
+  [[nodiscard]] core::Host& host() { return parts->worker; }
+  [[nodiscard]] core::System& system() { return parts->system; }
+
+  ActorId spawn(Script script = {}, core::SpawnOptions options = {}) {
+    ActorId id = core::kNobody;
+    EXPECT_EQ(spawn_script(host(), std::move(script), id, options), Errc::ok);
+    return id;
+  }
+
+  Errc send(ActorId target, uint32_t value) { return send_value(host(), target, value); }
+
+  [[nodiscard]] bool is_alive(ActorId id) { return system().find_live(id) != nullptr; }
+  [[nodiscard]] core::Actor& actor(ActorId id) { return *system().actors.find(id); }
+
+  void tick() { EXPECT_EQ(worker().tick(0), 0); }
+
+  // Ticks until there is nothing left to do at this moment.
+  void settle() {
+    for (int ticks = 0; ticks < 1'000'000; ++ticks) {
+      tick();
+      if (!worker().has_work()) return;
+    }
+    ADD_FAILURE() << "it never comes to rest";
+  }
+
+  // Time moves, in between two quiet moments.
+  void advance(uint64_t ms) {
+    settle();
+    clock.advance_ms(ms);
+    settle();
+  }
+
+  CountingAllocator memory;
+  base::ManualClock clock;
+  runtime::LoopSystem* parts = nullptr;
+};
+
+}  // namespace jzx::testing
