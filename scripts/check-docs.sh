@@ -1,11 +1,12 @@
 #!/bin/sh
 # Checks that what the documents name is there, so that their tables cannot rot:
 #   - a `Suite.Test` in docs/seeds.md is a test of tests/;
-#   - an `example.name` there is a program of examples/;
+#   - an `example.name`, `readme.c`, `readme.cpp` or `compile_fail.name` there is a program of
+#     examples/, of README.md or of tests/compile_fail/;
 #   - a `bench:name` there is a benchmark of bench/;
-#   - a path in README.md, CONTRIBUTING.md or docs/ (`src/…`, `include/…`, …) exists;
-#   - a row of docs/seeds.md with a state has one of the states, and `done` names a test or a
-#     program that shows it.
+#   - a path in README.md or docs/ (`src/…`, `include/…`, …) exists;
+#   - a row of docs/seeds.md with a state has one of the states, and `done` names a test, a
+#     program or a benchmark that shows it.
 # Prints file:line and what is wrong; exit status 1 if anything is.
 #
 # Usage: scripts/check-docs.sh [ROOT]
@@ -21,6 +22,9 @@ find tests -name '*.cpp' -exec cat {} + | tr '\n' ' ' |
   sed -E 's/.*\( *([A-Za-z0-9_]+) *, *([A-Za-z0-9_]+) *\)/test \1.\2/' >"$known"
 find examples -name '*.c' -o -name '*.cpp' |
   sed -E 's|.*/([^/]+)\.[a-z]+$|test example.\1|' >>"$known"
+find tests/compile_fail -name '*.cpp' 2>/dev/null |
+  sed -E 's|.*/([^/]+)\.cpp$|test compile_fail.\1|' >>"$known"
+sed -nE 's/^```(c|cpp)$/test readme.\1/p' README.md >>"$known"
 for folder in include src tests examples scripts bench cmake docs .ci; do
   [ ! -d "$folder" ] || find "$folder" | sed 's/^/path /' >>"$known"
 done
@@ -42,12 +46,13 @@ function check_span(span) {
     checked++
     shows = 1
     if (!("test " span in is_known)) complain("there is no test " span)
-  } else if (is_seeds && span ~ /^example\./) {
+  } else if (is_seeds && span ~ /^(example|readme|compile_fail)\./) {
     checked++
     shows = 1
-    if (!("test " span in is_known)) complain("there is no example for " span)
+    if (!("test " span in is_known)) complain("there is no program for " span)
   } else if (is_seeds && span ~ /^bench:/) {
     checked++
+    shows = 1
     if (!("bench " substr(span, 7) in is_known)) complain("there is no benchmark " substr(span, 7))
   } else if (span ~ /^(include|src|tests|examples|scripts|bench|cmake|docs|\.ci)\// &&
              span !~ /[*<> ]/) {
@@ -83,4 +88,4 @@ END {
   if (!rows) { print "docs/seeds.md: no table has a state"; wrong++ }
   if (wrong) { printf "docs: %d wrong\n", wrong; exit 1 }
   printf "docs: %d names and %d rows are true\n", checked, rows
-}' README.md CONTRIBUTING.md docs/*.md
+}' README.md docs/*.md

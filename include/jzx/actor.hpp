@@ -8,9 +8,10 @@
 //   };
 //
 // Optional: `on_start(Context&)` before the first message, `on_stop(Context&, ExitReason)` at the
-// end, and `on(const Down&)`, `on(const Exit&)`, `on(const ChildExit&)`, `on(const IoEvent&)` for
-// what the system tells. A handler runs to its end and must not block. One that throws ends the
-// actor with reason panic and the exception's text.
+// end (not if on_start never returned, nor when the whole loop is destroyed), and `on(const Down&)`,
+// `on(const Exit&)`, `on(const ChildExit&)`, `on(const IoEvent&)` for what the system tells. A
+// handler runs to its end and must not block. One that throws ends the actor with reason panic and
+// the exception's text.
 //
 // Sends through an ActorRef find the handler at compile time. For sends through an untyped Pid the
 // actor lists what it takes:   using Messages = jzx::Messages<Add, Stop>;
@@ -117,6 +118,8 @@ void tell(A& actor, Context& context, const void* payload) {
     actor.on(signal, context);
   } else if constexpr (requires { actor.on(signal); }) {
     actor.on(signal);
+  } else if constexpr (Handles<A, Signal>) {
+    (void)call_handler(actor, Signal(signal), context);  // wants one of its own
   }
 }
 

@@ -40,6 +40,10 @@ struct alignas(64) Envelope {
     kVoid = 16,     // its cause was withdrawn while it was queued: not to be handled
   };
 
+  Envelope() noexcept = default;
+  Envelope(const MessageType* the_type, ActorId the_sender, uint32_t the_flags) noexcept
+      : type(the_type), sender(the_sender), flags(the_flags) {}
+
   Envelope* next = nullptr;
   const MessageType* type = nullptr;
   ActorId sender = 0;
@@ -54,12 +58,15 @@ struct alignas(64) Envelope {
 };
 static_assert(sizeof(Envelope) == 64);
 
-// A message of the C interface: a pointer that the runtime passes on and never follows.
+// A message of the C interface: a pointer that the runtime passes on and never follows. Laid out as
+// jzx_message, so that a behaviour reads it where it lies.
 struct RawMessage {
   void* data = nullptr;
   size_t size = 0;
   uint32_t tag = 0;
+  ActorId sender = 0;
 };
+static_assert(sizeof(RawMessage) <= Envelope::kInlineSize);
 
 extern JZX_API const MessageType raw_message_type;
 

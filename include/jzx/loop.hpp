@@ -9,7 +9,11 @@
 // which is the loop's own while it runs.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <jzx/context.hpp>
@@ -34,6 +38,49 @@ struct LoopOptions {
   Reactor reactor = Reactor::automatic;
 };
 
+namespace detail {
+
+// What run_until() shares with whoever resolves its future, which may come too late.
+//
+//   waiting ──▶ answered ──▶ done    the result is there; its thread still wakes the loop
+//      └──────▶ left                 the loop ended first, and may be destroyed at any moment
+template <class T>
+class Awaited {
+ public:
+  // By the thread of the promise.
+  void answer(Port& port, Result<T> result) {
+    result_.emplace(std::move(result));
+    uint32_t expected = waiting;
+    // release: publishes the result; pairs with is_waiting() and leave().
+    if (!stage_.compare_exchange_strong(expected, answered, std::memory_order_acq_rel)) return;
+    wake(port);
+    stage_.store(done, std::memory_order_release);  // the port is used no more; pairs with take()
+    stage_.notify_one();
+  }
+
+  // By the loop.
+  [[nodiscard]] bool is_waiting() const noexcept {
+    return stage_.load(std::memory_order_acquire) == waiting;  // pairs with answer()
+  }
+  // False: the answer came first after all.
+  [[nodiscard]] bool leave() noexcept {
+    uint32_t expected = waiting;
+    return stage_.compare_exchange_strong(expected, left, std::memory_order_acq_rel);
+  }
+  [[nodiscard]] Result<T> take() {
+    stage_.wait(answered, std::memory_order_acquire);  // pairs with the store of done in answer()
+    return std::move(*result_);
+  }
+
+ private:
+  enum Stage : uint32_t { waiting, answered, done, left };
+
+  std::atomic<uint32_t> stage_{waiting};
+  std::optional<Result<T>> result_;
+};
+
+}  // namespace detail
+
 class JZX_API Loop : public SystemFace {
  public:
   // False in a boolean context if it could not be made.
@@ -54,14 +101,19 @@ class JZX_API Loop : public SystemFace {
   [[nodiscard]] int fd();
 
   // Runs until the future has its result, and takes that. An error if the loop ends first.
+  // Whoever resolves the future may be on another thread.
   template <class T>
   Result<T> run_until(Future<T> future) {
-    while (!future.is_ready()) {
-      if (!run_once(std::chrono::hours(1)) && !future.is_ready()) {
-        return Error(Errc::loop_closed, "the loop ended before the future was resolved");
-      }
+    if (future.is_ready()) return future.get();
+    auto awaited = std::make_shared<detail::Awaited<T>>();
+    future.then([awaited, port = port_](Result<T> result) {
+      awaited->answer(*port, std::move(result));
+    });
+    while (awaited->is_waiting()) {
+      if (run_once(std::chrono::hours(1)) || !awaited->leave()) continue;
+      return Error(Errc::loop_closed, "the loop ended before the future was resolved");
     }
-    return future.get();
+    return awaited->take();
   }
 
   // An empty reference if it cannot be; spawn_error() tells.
@@ -73,6 +125,10 @@ class JZX_API Loop : public SystemFace {
   }
   // Why the last supervise gave an empty reference.
   [[nodiscard]] Errc supervise_error() const noexcept { return supervise_error_; }
+
+ protected:
+  // A system that was put together elsewhere, with a clock of its own for example.
+  explicit Loop(detail::Port* port) noexcept : SystemFace(port) {}
 
  private:
   Errc start(const SupervisorOptions& options, const std::vector<ChildSpec>& children, Pid parent,

@@ -115,7 +115,6 @@ Errc send_message(Port& port, ActorId target, const MessageType& type, M&& messa
     Port& port;
     Envelope* envelope;
   } undo{port, envelope};
-  envelope->type = &raw_message_type;
   if (!put_message(port, *envelope, std::forward<M>(message))) return Errc::no_memory;
   envelope->type = &type;
   undo.envelope = nullptr;

@@ -28,6 +28,10 @@ JZX_API Errc finish_send(Port& port, ActorId target, Envelope& envelope) noexcep
 [[nodiscard]] JZX_API void* allocate(Port& port, size_t size) noexcept;
 JZX_API void release(Port& port, void* memory) noexcept;
 
+// Makes a sleeping run() or run_once() return to its caller's conditions. From any thread while the
+// port exists.
+JZX_API void wake(Port& port) noexcept;
+
 // ---- actors, on the port's thread ----
 
 struct SpawnRequest {

@@ -44,13 +44,19 @@ class [[nodiscard]] Result {
     if (!ok()) std::abort();
     return *value_;
   }
+  [[nodiscard]] const Value& value() const& {
+    if (!ok()) std::abort();
+    return *value_;
+  }
   [[nodiscard]] Value&& value() && {
     if (!ok()) std::abort();
     return std::move(*value_);
   }
   [[nodiscard]] Value& operator*() & { return value(); }
+  [[nodiscard]] const Value& operator*() const& { return value(); }
   [[nodiscard]] Value&& operator*() && { return std::move(*this).value(); }
   [[nodiscard]] Value* operator->() { return &value(); }
+  [[nodiscard]] const Value* operator->() const { return &value(); }
   [[nodiscard]] const Error& error() const noexcept { return error_; }
 
  private:

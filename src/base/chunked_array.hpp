@@ -24,25 +24,23 @@
 
 namespace jzx::base {
 
-template <class T>
+// `chunk_size` is a constant, so that finding an element is two shifts and two loads.
+template <class T, uint32_t chunk_size>
 class ChunkedArray {
  public:
-  ChunkedArray(Allocator allocator, uint32_t max_size, uint32_t chunk_size) noexcept
-      : allocator_(allocator),
-        max_size_(max_size),
-        shift_(static_cast<uint32_t>(std::bit_width(chunk_size) - 1)) {
-    JZX_ASSERT(std::has_single_bit(chunk_size));
-  }
+  static_assert(std::has_single_bit(chunk_size));
+
+  ChunkedArray(Allocator allocator, uint32_t max_size) noexcept
+      : allocator_(allocator), max_size_(max_size) {}
   ChunkedArray(const ChunkedArray&) = delete;
   ChunkedArray& operator=(const ChunkedArray&) = delete;
 
   ~ChunkedArray() {
-    for (uint32_t index = 0; index < size_; index += chunk_length(index)) {
-      for (uint32_t i = 0; i < chunk_length(index); ++i) (*this)[index + i].~T();
-    }
     const uint64_t chunks = chunks_for(size_);
     for (uint64_t chunk = 0; chunk < chunks; ++chunk) {
-      allocator_.release(newest()->chunks()[chunk].load(std::memory_order_relaxed));
+      T* elements = newest()->chunks()[chunk].load(std::memory_order_relaxed);
+      for (uint32_t i = 0; i < chunk_size; ++i) elements[i].~T();
+      allocator_.release(reinterpret_cast<void**>(elements)[-1]);
     }
     for (Directory* directory = newest(); directory != nullptr;) {
       Directory* older = directory->older;
@@ -51,32 +49,32 @@ class ChunkedArray {
     }
   }
 
-  // Adds one chunk (or what of it is left below max_size). False: full, or no memory.
+  // Adds one chunk; size() stays within max_size. False: full, or no memory.
   [[nodiscard]] bool grow() noexcept {
     if (size_ >= max_size_) return false;
-    const uint32_t chunk = size_ >> shift_;
+    const uint32_t chunk = size_ / chunk_size;
     if ((newest() == nullptr || chunk >= newest()->capacity) && !grow_directory()) return false;
-    const uint32_t count = std::min(1u << shift_, max_size_ - size_);
-    void* memory = allocator_.allocate(kAlignment + sizeof(T) * count);
+    void* memory = allocator_.allocate(sizeof(void*) + kAlignment + sizeof(T) * chunk_size);
     if (memory == nullptr) return false;
-    T* elements = elements_of(memory);
-    for (uint32_t i = 0; i < count; ++i) new (&elements[i]) T();
+    auto* elements =
+        static_cast<T*>(align_up(static_cast<std::byte*>(memory) + sizeof(void*), kAlignment));
+    reinterpret_cast<void**>(elements)[-1] = memory;  // what the allocator wants back
+    for (uint32_t i = 0; i < chunk_size; ++i) new (&elements[i]) T();
     // release: publishes the constructed elements; pairs with the acquire in find().
-    newest()->chunks()[chunk].store(memory, std::memory_order_release);
-    size_ += count;
+    newest()->chunks()[chunk].store(elements, std::memory_order_release);
+    size_ += std::min(chunk_size, max_size_ - size_);
     return true;
   }
 
-  // nullptr for an index that was never made. Any thread.
+  // nullptr for an index in a chunk that was never made. Any thread.
   [[nodiscard]] T* find(uint32_t index) const noexcept {
     // acquire: pairs with the release in grow_directory().
     Directory* directory = directory_.load(std::memory_order_acquire);
-    const uint32_t chunk = index >> shift_;
+    const uint32_t chunk = index / chunk_size;
     if (directory == nullptr || chunk >= directory->capacity) return nullptr;
     // acquire: pairs with the release in grow().
-    void* memory = directory->chunks()[chunk].load(std::memory_order_acquire);
-    if (memory == nullptr || index >= max_size_) return nullptr;
-    return elements_of(memory) + (index & ((1u << shift_) - 1));
+    T* elements = directory->chunks()[chunk].load(std::memory_order_acquire);
+    return elements == nullptr ? nullptr : elements + index % chunk_size;
   }
 
   // The owner's view: an index below size().
@@ -96,19 +94,13 @@ class ChunkedArray {
     Directory* older;
     uint32_t capacity;
 
-    [[nodiscard]] std::atomic<void*>* chunks() noexcept {
-      return reinterpret_cast<std::atomic<void*>*>(this + 1);
+    [[nodiscard]] std::atomic<T*>* chunks() noexcept {
+      return reinterpret_cast<std::atomic<T*>*>(this + 1);
     }
   };
 
-  static T* elements_of(void* memory) noexcept {
-    return static_cast<T*>(align_up(memory, kAlignment));
-  }
-  [[nodiscard]] uint64_t chunks_for(uint32_t count) const noexcept {
-    return (static_cast<uint64_t>(count) + (1u << shift_) - 1) >> shift_;
-  }
-  [[nodiscard]] uint32_t chunk_length(uint32_t first) const noexcept {
-    return std::min(1u << shift_, size_ - first);
+  [[nodiscard]] static constexpr uint64_t chunks_for(uint32_t count) noexcept {
+    return (static_cast<uint64_t>(count) + chunk_size - 1) / chunk_size;
   }
   // The owner's own.
   [[nodiscard]] Directory* newest() const noexcept {
@@ -120,13 +112,13 @@ class ChunkedArray {
     const uint32_t old_capacity = old == nullptr ? 0 : old->capacity;
     const auto capacity = static_cast<uint32_t>(
         std::min(chunks_for(max_size_), std::max<uint64_t>(8, 2 * uint64_t{old_capacity})));
-    void* memory = allocator_.allocate(sizeof(Directory) + capacity * sizeof(std::atomic<void*>));
+    void* memory = allocator_.allocate(sizeof(Directory) + capacity * sizeof(std::atomic<T*>));
     if (memory == nullptr) return false;
     auto* directory = new (memory) Directory{old, capacity};
     for (uint32_t i = 0; i < capacity; ++i) {
-      void* chunk =
+      T* chunk =
           i < old_capacity ? old->chunks()[i].load(std::memory_order_relaxed) : nullptr;
-      new (&directory->chunks()[i]) std::atomic<void*>(chunk);
+      new (&directory->chunks()[i]) std::atomic<T*>(chunk);
     }
     // release: publishes the copied pointers, and through them the elements; pairs with find().
     directory_.store(directory, std::memory_order_release);
@@ -136,7 +128,6 @@ class ChunkedArray {
   Allocator allocator_;
   std::atomic<Directory*> directory_{nullptr};
   uint32_t max_size_;
-  uint32_t shift_;
   uint32_t size_ = 0;
 };
 

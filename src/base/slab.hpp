@@ -28,7 +28,7 @@ class Slab {
   Slab(const Slab&) = delete;
   Slab& operator=(const Slab&) = delete;
   ~Slab() {
-    JZX_ASSERT(in_use_ == 0);
+    check_none_taken();
     while (chunks_ != nullptr) {
       Chunk* next = chunks_->next;
       allocator_.release(chunks_);
@@ -38,20 +38,17 @@ class Slab {
 
   // nullptr when the allocator refuses.
   [[nodiscard]] void* take() noexcept {
-    if (free_ == nullptr && !grow()) return nullptr;
     FreeObject* object = free_;
+    if (object == nullptr) [[unlikely]] return take_from_new_chunk();
     free_ = object->next;
-    ++in_use_;
+    count_taken();
     return object;
   }
 
   void give(void* memory) noexcept {
-    JZX_ASSERT(in_use_ > 0);
     free_ = new (memory) FreeObject{free_};
-    --in_use_;
+    count_given();
   }
-
-  [[nodiscard]] size_t in_use() const noexcept { return in_use_; }
 
  private:
   struct FreeObject {
@@ -60,6 +57,9 @@ class Slab {
   struct Chunk {
     Chunk* next;
   };
+
+  // Out of line, so that take() stays a handful of instructions where it is inlined.
+  [[gnu::noinline]] void* take_from_new_chunk() noexcept { return grow() ? take() : nullptr; }
 
   [[nodiscard]] bool grow() noexcept {
     void* memory = allocator_.allocate(sizeof(Chunk) + alignment_ + stride_ * per_chunk_);
@@ -71,13 +71,27 @@ class Slab {
     return true;
   }
 
+  // Only builds with assertions count: these are the hottest few instructions there are.
+#ifdef NDEBUG
+  void count_taken() noexcept {}
+  void count_given() noexcept {}
+  void check_none_taken() const noexcept {}
+#else
+  void count_taken() noexcept { ++in_use_; }
+  void count_given() noexcept {
+    JZX_ASSERT(in_use_ > 0);
+    --in_use_;
+  }
+  void check_none_taken() const noexcept { JZX_ASSERT(in_use_ == 0); }
+  size_t in_use_ = 0;
+#endif
+
   Allocator allocator_;
   size_t stride_;
   size_t alignment_;
   size_t per_chunk_;
   FreeObject* free_ = nullptr;
   Chunk* chunks_ = nullptr;
-  size_t in_use_ = 0;
 };
 
 }  // namespace jzx::base

@@ -17,14 +17,14 @@ struct Slotted {
   uint32_t slot_or_next_free = 0;  // the slot while in use, the next free one while free
 };
 
-template <class T>
+template <class T, uint32_t chunk_size>
 class SlotMap {
  public:
   static constexpr uint32_t kMaxSlots = 1u << 24;
 
   // `owner` goes into every id, so that the worker a record lives on can be told from it.
-  SlotMap(Allocator allocator, uint8_t owner, uint32_t chunk_size) noexcept
-      : records_(allocator, kMaxSlots - 1, chunk_size), owner_(owner) {}
+  SlotMap(Allocator allocator, uint8_t owner) noexcept
+      : records_(allocator, kMaxSlots - 1), owner_(owner) {}
 
   // nullptr: no memory, or all slots in use.
   [[nodiscard]] T* take() noexcept {
@@ -88,7 +88,7 @@ class SlotMap {
     return true;
   }
 
-  ChunkedArray<T> records_;
+  ChunkedArray<T, chunk_size> records_;
   uint32_t free_ = kNoSlot;
   uint32_t in_use_ = 0;
   uint8_t owner_;

@@ -48,7 +48,7 @@ jzx_err jzx_spawn(jzx_loop* loop, const jzx_spawn_opts* opts, jzx_actor_id* out)
   if (call.is_refused()) return call.refusal();
   if (opts == nullptr || opts->behavior == nullptr) return JZX_ERR_INVALID_ARG;
   jzx_actor_id id = 0;
-  const jzx::Errc result = jzx::runtime::spawn_behaviour(loop->host(), *opts, loop, id);
+  const jzx::Errc result = jzx::runtime::spawn_behaviour(loop->host(), *opts, id);
   if (result == jzx::Errc::ok) assign(out, id);
   return to_c(result);
 }
@@ -58,11 +58,9 @@ jzx_err jzx_send(jzx_loop* loop, jzx_actor_id target, void* data, size_t len, ui
   if (call.is_refused()) return call.refusal();
   if (tag >= JZX_TAG_SYS_BASE) return JZX_ERR_INVALID_ARG;
   core::Host& host = loop->host();
-  jzx::Envelope* envelope = host.envelopes.take();
+  jzx::Envelope* envelope = host.envelopes.take(&jzx::raw_message_type, host.current_id);
   if (envelope == nullptr) return JZX_ERR_NO_MEMORY;
-  envelope->type = &jzx::raw_message_type;
-  envelope->sender = host.current_id();
-  new (envelope->storage) jzx::RawMessage{data, len, tag};
+  new (envelope->storage) jzx::RawMessage{data, len, tag, host.current_id};
   const jzx::Errc result = core::send(host, target, *envelope);
   if (result != jzx::Errc::ok) host.envelopes.give(*envelope);
   return to_c(result);
@@ -85,7 +83,7 @@ jzx_err jzx_send_after(jzx_loop* loop, jzx_actor_id target, uint32_t ms, void* d
   core::MessageTimer* timer = core::make_timer(loop->host(), target, error);
   if (timer == nullptr) return to_c(error);
   timer->type = &jzx::raw_message_type;
-  new (timer->storage) jzx::RawMessage{data, len, tag};
+  new (timer->storage) jzx::RawMessage{data, len, tag, timer->sender};
   assign(out, core::arm_timer(loop->host(), *timer, ms));
   return JZX_OK;
 }

@@ -66,6 +66,7 @@ jzx_loop* create_loop(const jzx_config* config, const LoopHooks& hooks) noexcept
     return nullptr;
   }
   loop->system = system;
+  system->worker.face = loop;
   return loop;
 }
 
@@ -134,7 +135,7 @@ jzx_err jzx_send_async(jzx_loop* loop, jzx_actor_id target, void* data, size_t l
   if (tag >= JZX_TAG_SYS_BASE) return JZX_ERR_INVALID_ARG;
   InsideCall call(loop);
   if (call.is_refused()) return call.refusal();
-  return to_c(call.system().send_from_anywhere(target, {data, len, tag}));
+  return to_c(call.system().send_from_anywhere(target, {data, len, tag, 0}));
 }
 
 uint32_t jzx_abi_version(void) { return kAbiVersion; }

@@ -24,9 +24,9 @@ class Call {
  public:
   explicit Call(jzx_loop* loop) noexcept
       : loop_(loop),
-        refusal_(loop == nullptr            ? JZX_ERR_INVALID_ARG
-                 : !loop->system->is_open() ? JZX_ERR_LOOP_CLOSED
-                                            : JZX_OK) {}
+        refusal_(loop == nullptr           ? JZX_ERR_INVALID_ARG
+                 : loop->system->is_open() ? JZX_OK
+                                           : JZX_ERR_LOOP_CLOSED) {}
   ~Call() {
     if (refusal_ == JZX_OK) loop_->system->loop.changed_from_outside();
   }

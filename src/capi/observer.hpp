@@ -36,9 +36,7 @@ class CObserver final : public core::Observer {
   void dead_letter(ActorId target, Envelope& envelope, core::DeadLetterReason) override {
     if (callbacks_.on_dead_letter == nullptr) return;
     if (envelope.type->key != &raw_message_type) return;  // a C++ message ends by itself
-    const RawMessage& raw = envelope.as<RawMessage>();
-    const jzx_message message{raw.data, raw.size, raw.tag, envelope.sender};
-    callbacks_.on_dead_letter(ctx_, target, &message);
+    callbacks_.on_dead_letter(ctx_, target, &envelope.as<jzx_message>());
   }
 
  private:

@@ -41,12 +41,10 @@ bool is_valid(const jzx_supervisor_init& init, int depth) noexcept {
   return true;
 }
 
-Plan* copy_plan(const Allocator& allocator, const jzx_supervisor_init& init,
-                jzx_loop* loop) noexcept;
+Plan* copy_plan(const Allocator& allocator, const jzx_supervisor_init& init) noexcept;
 
 // False: no memory; what was copied so far is in `copy`, for its owner to dispose of.
-bool copy_child(const Allocator& allocator, const jzx_child_spec& spec, jzx_loop* loop,
-                ChildSpec& copy) noexcept {
+bool copy_child(const Allocator& allocator, const jzx_child_spec& spec, ChildSpec& copy) noexcept {
   copy.mode = static_cast<jzx::supervise::ChildMode>(spec.mode);
   copy.mailbox_cap = spec.mailbox_cap;
   copy.has_backoff = spec.backoff != nullptr;
@@ -58,24 +56,23 @@ bool copy_child(const Allocator& allocator, const jzx_child_spec& spec, jzx_loop
     std::memcpy(copy.name, spec.name, size);
   }
   if (spec.supervisor == nullptr) {
-    copy.factory = jzx::runtime::make_behaviour_child(allocator, spec, loop);
+    copy.factory = jzx::runtime::make_behaviour_child(allocator, spec);
     return copy.factory != nullptr;
   }
-  Plan* nested = copy_plan(allocator, *spec.supervisor, loop);
+  Plan* nested = copy_plan(allocator, *spec.supervisor);
   if (nested == nullptr) return false;
   copy.factory = jzx::supervise::make_nested(allocator, *nested);
   if (copy.factory == nullptr) nested->dispose(allocator);
   return copy.factory != nullptr;
 }
 
-Plan* copy_plan(const Allocator& allocator, const jzx_supervisor_init& init,
-                jzx_loop* loop) noexcept {
+Plan* copy_plan(const Allocator& allocator, const jzx_supervisor_init& init) noexcept {
   Plan* plan = Plan::create(allocator, init.child_count);
   if (plan == nullptr) return nullptr;
   plan->supervisor = {static_cast<jzx::supervise::Strategy>(init.supervisor.strategy),
                       init.supervisor.intensity, init.supervisor.period_ms};
   for (size_t i = 0; i < init.child_count; ++i) {
-    if (!copy_child(allocator, init.children[i], loop, plan->children[i])) {
+    if (!copy_child(allocator, init.children[i], plan->children[i])) {
       plan->dispose(allocator);
       return nullptr;
     }
@@ -92,7 +89,7 @@ jzx_err jzx_spawn_supervisor(jzx_loop* loop, const jzx_supervisor_init* init, jz
   Call call(loop);
   if (call.is_refused()) return call.refusal();
   if (init == nullptr || !is_valid(*init, 0)) return JZX_ERR_INVALID_ARG;
-  Plan* plan = copy_plan(loop->system->system.allocator, *init, loop);
+  Plan* plan = copy_plan(loop->host().system.allocator, *init);
   if (plan == nullptr) return JZX_ERR_NO_MEMORY;
   jzx_actor_id id = 0;
   const Errc result = jzx::supervise::spawn_supervisor(loop->host(), *plan, true, parent, id);

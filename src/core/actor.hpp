@@ -37,7 +37,15 @@ enum class Status : uint8_t { init, running, stopping, stopped, failed };
 
 // What a kind keeps for one actor; the meaning of the words is the kind's.
 struct Body {
-  void* words[3] = {};
+  void* words[2] = {};
+};
+
+// What is unusual about an actor, in one byte: its turn looks once and, mostly, sees nothing.
+enum Attention : uint8_t {
+  kNotRunning = 1,     // its status is not Status::running
+  kExitHint = 2,       // an exit was requested in the state word
+  kFullNoted = 4,      // a foreign sender was refused, and the observer is not told yet
+  kTimersWaiting = 8,  // a timer is due, but the mailbox was full
 };
 
 void run_actor(base::Runnable& actor, base::Executor& executor);
@@ -45,7 +53,16 @@ void run_actor(base::Runnable& actor, base::Executor& executor);
 struct alignas(64) Actor : base::Runnable {
   Actor() noexcept : Runnable(&run_actor) {}
 
-  [[nodiscard]] ActorId id() const noexcept { return make_id(slot, state.generation()); }
+  // relaxed throughout: each bit is a flag on its own.
+  void note(Attention what) noexcept { attention.fetch_or(what, std::memory_order_relaxed); }
+  void unnote(Attention what) noexcept {
+    attention.fetch_and(static_cast<uint8_t>(~what), std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool has_note(Attention what) const noexcept {
+    return (attention.load(std::memory_order_relaxed) & what) != 0;
+  }
+
+  [[nodiscard]] ActorId id() const noexcept { return own_id; }
 
   // ---- the senders' line ----
 
@@ -63,15 +80,13 @@ struct alignas(64) Actor : base::Runnable {
   Envelope* inbox = nullptr;  // taken from the arrivals, oldest first
   const Kind* kind = nullptr;
   Body body;
+  ActorId own_id = kNobody;
   Child* child = nullptr;            // our place among our parent's children
   std::atomic<uint32_t> handled{0};  // messages ever taken; see state_word.hpp
-  Status status = Status::init;
+  // Here and not in the senders' line, so that a turn can look between messages at no cost.
+  std::atomic<uint8_t> attention{kNotRunning};
+  Status status = Status::stopped;  // nobody has moved in yet
   bool traps_exit = false;
-  bool has_waiting_timers = false;           // due, but the mailbox was full
-  std::atomic<bool> full_noted{false};       // a foreign sender was refused; not yet told
-  // Set after an exit was requested in the state word: lets a turn look for that between messages
-  // without touching the senders' line.
-  std::atomic<bool> exit_hint{false};
 };
 static_assert(sizeof(Actor) == 128);
 

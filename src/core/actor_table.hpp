@@ -13,7 +13,7 @@ namespace jzx::core {
 class ActorTable {
  public:
   ActorTable(base::Allocator allocator, uint32_t max_actors) noexcept
-      : actors_(allocator, max_actors, chunk_size_for(max_actors)) {}
+      : actors_(allocator, max_actors) {}
 
   // nullptr: no slot, or no memory for one; is_full() tells which.
   [[nodiscard]] Actor* take() noexcept {
@@ -46,10 +46,6 @@ class ActorTable {
  private:
   static constexpr uint32_t kNoSlot = 0xffffffffu;
 
-  static constexpr uint32_t chunk_size_for(uint32_t max_actors) noexcept {
-    return max_actors >= 1024 ? 1024 : std::bit_ceil(max_actors);
-  }
-
   [[nodiscard]] bool grow() noexcept {
     const uint32_t first = actors_.size();
     if (!actors_.grow()) return false;
@@ -60,7 +56,7 @@ class ActorTable {
     return true;
   }
 
-  base::ChunkedArray<Actor> actors_;
+  base::ChunkedArray<Actor, 256> actors_;
   uint32_t free_ = kNoSlot;
 };
 

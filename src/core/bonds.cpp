@@ -42,8 +42,7 @@ void tell_link(Host& host, Link& link, Actor& survivor, ActorId dead, ExitReason
                const ExitText& text) noexcept {
   if (survivor.traps_exit) {
     link.exit = Exit{dead, reason, text};
-    link.address(SystemTag::exit, &link.exit, kSizeOfExit, &link_notice_done);
-    link.sender = dead;
+    link.address(SystemTag::exit, dead, &link.exit, kSizeOfExit, &link_notice_done);
     send_notice(host, survivor, link);
     return;
   }
@@ -61,9 +60,8 @@ void monitor_notice_done(Notice& notice, Host& host) {
 void tell_watcher(Host& host, Monitor& monitor, ActorId target, ExitReason reason,
                   const ExitText& text) noexcept {
   monitor.down = Down{host.system.monitors.id_of(monitor), target, reason, text};
-  base::SlotMap<Monitor>::invalidate(monitor);
-  monitor.address(SystemTag::down, &monitor.down, kSizeOfDown, &monitor_notice_done);
-  monitor.sender = target;
+  MonitorMap::invalidate(monitor);
+  monitor.address(SystemTag::down, target, &monitor.down, kSizeOfDown, &monitor_notice_done);
   send_notice(host, *monitor.watcher, monitor);
 }
 

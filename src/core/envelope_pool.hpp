@@ -22,15 +22,19 @@ class EnvelopePool {
       : own_(allocator, sizeof(Envelope), alignof(Envelope), kPerChunk),
         foreign_(allocator, sizeof(Envelope), alignof(Envelope), kPerChunk) {}
 
-  // nullptr: no memory. The envelope's header is fresh, its storage is not initialised.
-  [[nodiscard]] Envelope* take() noexcept {
+  // nullptr: no memory. The storage is not initialised.
+  [[nodiscard]] Envelope* take(const MessageType* type, ActorId sender) noexcept {
     void* memory = own_.take();
-    return memory == nullptr ? nullptr : new (memory) Envelope;
+    if (memory == nullptr) [[unlikely]] return nullptr;
+    return new (memory) Envelope(type, sender, 0);
   }
+
+  // One that is known to be of the private pool.
+  void give_own(Envelope& envelope) noexcept { own_.give(&envelope); }
 
   void give(Envelope& envelope) noexcept {
     if ((envelope.flags & Envelope::kForeign) == 0) {
-      own_.give(&envelope);
+      give_own(envelope);
     } else {
       envelope.next = returning_;
       returning_ = &envelope;
@@ -39,14 +43,12 @@ class EnvelopePool {
   }
 
   // Counts the message as accepted; give_back_foreign() takes that back.
-  [[nodiscard]] Envelope* take_foreign() noexcept {
+  [[nodiscard]] Envelope* take_foreign(const MessageType* type) noexcept {
     std::lock_guard hold(lock_);
     void* memory = foreign_.take();
     if (memory == nullptr) return nullptr;
     ++foreign_accepted_;
-    auto* envelope = new (memory) Envelope;
-    envelope->flags = Envelope::kForeign;
-    return envelope;
+    return new (memory) Envelope(type, 0, Envelope::kForeign);
   }
 
   // The send was refused.

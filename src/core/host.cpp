@@ -1,4 +1,4 @@
-#include "core/host.hpp"
+#include "core/send.hpp"
 
 namespace jzx {
 
@@ -37,6 +37,18 @@ const char* to_string(ExitReason reason) noexcept {
 }  // namespace jzx
 
 namespace jzx::core {
+
+Errc refused(Host& host, ActorId target, Admission admission) noexcept {
+  if (admission == Admission::full && host.system.observer != nullptr) {
+    host.system.observer->mailbox_full(target);
+  }
+  return refusal(admission);
+}
+
+void Host::finish_unusual(Envelope& envelope) noexcept {
+  if ((envelope.flags & Envelope::kSystem) == 0) ++counters.handled;
+  discard(envelope);
+}
 
 void Host::reclaim_record(Envelope& envelope) noexcept {
   if ((envelope.flags & Envelope::kTimer) != 0) {

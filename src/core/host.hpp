@@ -18,7 +18,7 @@ class Host : public base::Executor {
   Host(System& the_system, uint8_t worker, uint32_t messages_per_turn_) noexcept
       : system(the_system),
         envelopes(system.allocator),
-        timers(system.allocator, worker, 256),
+        timers(system.allocator, worker),
         messages_per_turn(messages_per_turn_) {}
 
   // Runs it soon, after what is ready already. This host's thread; others post().
@@ -30,7 +30,19 @@ class Host : public base::Executor {
   // The record of a watch whose notice has been handled.
   virtual void reclaim_watch(Notice& notice) noexcept = 0;
 
-  // The message was handled or will never be: ends it and gives its envelope back.
+  // The message was handled: ends it, and counts it if it was a user's.
+  void finish(Envelope& envelope) noexcept {
+    // One look for the most common kind: a user's message, from this thread's pool.
+    if (envelope.flags == 0) [[likely]] {
+      ++counters.handled;
+      if (envelope.type->destroy != nullptr) envelope.type->destroy(envelope);
+      envelopes.give_own(envelope);
+    } else {
+      finish_unusual(envelope);
+    }
+  }
+
+  // The message will never be handled: ends it and gives its envelope back.
   void discard(Envelope& envelope) noexcept {
     if (envelope.type->destroy != nullptr) envelope.type->destroy(envelope);
     reclaim(envelope);
@@ -48,23 +60,22 @@ class Host : public base::Executor {
   // Tells the observer of a user message that nobody will handle, then discards it.
   void dead_letter(ActorId target, Envelope& envelope, DeadLetterReason reason) noexcept;
 
-  // The id that goes into messages sent now.
-  [[nodiscard]] ActorId current_id() const noexcept {
-    return current == nullptr ? kNobody : current->id();
-  }
-
   System& system;
   base::RunQueue ready;
-  Actor* current = nullptr;  // whose turn it is
+  ActorId current_id = kNobody;  // whose turn it is; the sender of what is sent now
   EnvelopePool envelopes;
-  base::SlotMap<MessageTimer> timers;
+  TimerMap timers;
   Ledger counters;  // of this worker's thread; `queued` and foreign sends are added on demand
   uint32_t messages_per_turn;
   // How the turn under way failed; here because a turn should not clear a text that it rarely needs.
   ExitReason exit_reason = ExitReason::normal;
   ExitText exit_text;
+  // How users know this system: the jzx_loop of behaviours, the port of typed actors.
+  void* face = nullptr;
+  void* port = nullptr;
 
  private:
+  void finish_unusual(Envelope& envelope) noexcept;
   void reclaim_record(Envelope& envelope) noexcept;
 };
 

@@ -53,6 +53,12 @@ void drain_mailbox(Host& host, Actor& actor, DeadLetterReason reason) noexcept {
   }
 }
 
+void set_stopping(Actor& actor) noexcept {
+  actor.status = Status::stopping;
+  actor.note(kNotRunning);
+  actor.state.close();
+}
+
 bool has_children(const Actor& actor) noexcept {
   return actor.relations != nullptr && !actor.relations->children.empty();
 }
@@ -63,8 +69,8 @@ void tell_parent(Host& host, Actor& actor, ExitReason reason, const ExitText& te
   actor.child = nullptr;
   child->unlink();
   child->exit = ChildExit{actor.id(), reason, text};
-  child->address(SystemTag::child_exit, &child->exit, kSizeOfChildExit, &child_notice_done);
-  child->sender = actor.id();
+  child->address(SystemTag::child_exit, actor.id(), &child->exit, kSizeOfChildExit,
+                 &child_notice_done);
   send_notice(host, *child->parent, *child);
 }
 
@@ -95,9 +101,9 @@ void retire(Host& host, Actor& actor) noexcept {
 }
 
 void destroy_body(Host& host, Actor& actor, ExitReason reason) noexcept {
-  Actor* outer = std::exchange(host.current, &actor);  // what on_stop sends is the actor's
+  const ActorId outer = std::exchange(host.current_id, actor.id());  // of what on_stop sends
   actor.kind->destroy(actor, host, reason);
-  host.current = outer;
+  host.current_id = outer;
   actor.kind = nullptr;
 }
 
@@ -132,8 +138,7 @@ void drop_child_record(Host& host, Actor& actor) noexcept {
 
 void abort_actor(Host& host, Actor& actor) noexcept {
   drop_child_record(host, actor);  // its parent is called off too, or never knew it
-  actor.status = Status::stopping;
-  actor.state.close();
+  set_stopping(actor);
   while (has_children(actor)) abort_actor(host, *actor.relations->children.back()->actor);
   abandon_timers(host, actor, DeadLetterReason::target_gone);
   drain_mailbox(host, actor, DeadLetterReason::target_gone);
@@ -185,14 +190,15 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   actor->child = child;
   actor->status = options.first_turn ? Status::init : Status::running;
   actor->traps_exit = false;
-  actor->exit_hint.store(false, std::memory_order_relaxed);  // published by open()
+  // relaxed: published by open().
+  actor->attention.store(options.first_turn ? kNotRunning : 0, std::memory_order_relaxed);
   if (child != nullptr) {
     child->actor = actor;
     parent->relations->children.push_back(*child);
   }
   ++system.alive;
-  const uint32_t generation = actor->state.open(system.first_generation, options.first_turn);
-  out = make_id(actor->slot, generation);
+  out = actor->own_id = make_id(actor->slot, actor->state.next_generation(system.first_generation));
+  actor->state.open(generation_of(out), options.first_turn);
   if (options.first_turn) host.submit(*actor);
   if (system.observer != nullptr) system.observer->actor_started(out, label);
   return Errc::ok;
@@ -206,21 +212,19 @@ void abort_start(Host& host, ActorId id) noexcept {
 Errc request_exit(Host& host, ActorId id, ExitReason reason) noexcept {
   Actor* actor = host.system.actors.find(id);
   if (actor == nullptr) return Errc::no_such_actor;
-  switch (actor->state.request_exit(generation_of(id), reason)) {
-    case Wake::gone: return Errc::no_such_actor;
-    case Wake::submit: host.submit(*actor); break;
-    case Wake::already_queued: break;
-  }
-  actor->exit_hint.store(true, std::memory_order_relaxed);  // a hint; see Actor
+  const Wake wake = actor->state.request_exit(generation_of(id), reason);
+  if (wake == Wake::gone) return Errc::no_such_actor;
+  actor->note(kExitHint);  // before it can run
+  if (wake == Wake::submit) host.submit(*actor);
   return Errc::ok;
 }
 
 void obey_exit_request(Host& host, Actor& actor) noexcept {
   Turn turn(host, actor);
-  host.current = &actor;
+  host.current_id = actor.id();
   const Outcome outcome = actor.kind->stop(actor, turn);
   turn.finish();
-  host.current = nullptr;
+  host.current_id = kNobody;
   switch (outcome) {
     case Outcome::suspended:
       if (!actor.state.suspend(true)) host.submit(actor);
@@ -237,8 +241,7 @@ void obey_exit_request(Host& host, Actor& actor) noexcept {
 }
 
 void begin_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
-  actor.status = Status::stopping;
-  actor.state.close();
+  set_stopping(actor);
   abandon_timers(host, actor, DeadLetterReason::target_gone);
   drain_mailbox(host, actor, DeadLetterReason::target_gone);
   if (!has_children(actor)) return finish_end(host, actor, reason, text);

@@ -19,18 +19,16 @@ namespace jzx::core {
 
 // May one more user message be queued? `sent` is from the state word; see there why this is exact.
 [[nodiscard]] inline bool has_room_for_user(Actor& actor, uint32_t sent) noexcept {
-  // `sent` may be older than `handled`, and then the difference wraps; that is an empty queue (and
-  // the exchange will fail, since more has been sent).
-  const auto queued = [sent](uint32_t handled) {
-    const uint32_t difference = (sent - handled) & StateWord::kSentMask;
-    return difference < StateWord::kSentMask / 4 * 3 ? difference : 0;
-  };
+  const auto since = [sent](uint32_t handled) { return (sent - handled) & StateWord::kSentMask; };
   // relaxed, here and below: counters that only grow; the exchange that follows makes it exact.
-  if (queued(actor.handled_seen.load(std::memory_order_relaxed)) < actor.user_limit) return true;
+  if (since(actor.handled_seen.load(std::memory_order_relaxed)) < actor.user_limit) return true;
   // That was an old look. The consumer's line is read only now, about once per full mailbox.
   const uint32_t handled = actor.handled.load(std::memory_order_relaxed);
   actor.handled_seen.store(handled, std::memory_order_relaxed);
-  const uint32_t now_queued = queued(handled);
+  // `sent` may be older than `handled`, and then the difference wraps; that is an empty queue (and
+  // the exchange will fail, since more has been sent).
+  const uint32_t difference = since(handled);
+  const uint32_t now_queued = difference < StateWord::kSentMask / 4 * 3 ? difference : 0;
   if (now_queued < actor.user_limit) return true;
   // Counted up before its message is admitted and down after it was taken, so this is never too
   // small, and a user is never refused because of a system message.
@@ -68,6 +66,8 @@ namespace jzx::core {
   actor.handled.store(handled + 1, std::memory_order_relaxed);
   if ((envelope->flags & Envelope::kSystem) != 0) {
     actor.system_queued.fetch_sub(1, std::memory_order_relaxed);  // a counter on its own
+    // Users refresh their look when they send. Where nobody does, it must not get a lap behind.
+    if (handled % (1u << 20) == 0) actor.handled_seen.store(handled, std::memory_order_relaxed);
   }
   return envelope;
 }

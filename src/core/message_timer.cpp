@@ -12,7 +12,7 @@ bool try_deliver(Host& host, MessageTimer& timer) noexcept {
   const Admission admission = admit_user(target, target.state.generation());
   if (admission == Admission::full) return false;
   static_cast<base::ListNode<InTargetTimers>&>(timer).unlink();
-  base::SlotMap<MessageTimer>::invalidate(timer);
+  TimerMap::invalidate(timer);
   ++host.counters.accepted;
   if (admission == Admission::gone) {
     // Asked to end, but its turn has not come yet.
@@ -28,10 +28,10 @@ void timer_fired(base::Timer& base_timer, base::Executor& executor) {
   auto& host = static_cast<Host&>(executor);
   Actor& target = *timer.target;
   // Behind those that wait already, so that timers keep their order.
-  if (!target.has_waiting_timers && try_deliver(host, timer)) return;
+  if (!target.has_note(kTimersWaiting) && try_deliver(host, timer)) return;
   static_cast<base::ListNode<InTargetTimers>&>(timer).unlink();
   target.relations->waiting_timers.push_back(timer);
-  target.has_waiting_timers = true;
+  target.note(kTimersWaiting);
 }
 
 void dead_letter_all(Host& host, Actor& target, base::List<MessageTimer, InTargetTimers>& list,
@@ -59,7 +59,7 @@ MessageTimer* make_timer(Host& host, ActorId target, Errc& error) noexcept {
   if (timer == nullptr) return nullptr;
   timer->target = actor;
   timer->flags = Envelope::kTimer;
-  timer->sender = host.current_id();
+  timer->sender = host.current_id;
   error = Errc::ok;
   return timer;
 }
@@ -84,14 +84,14 @@ void deliver_waiting_timers(Host& host, Actor& actor) noexcept {
   while (MessageTimer* timer = waiting.front()) {
     if (!try_deliver(host, *timer)) return;
   }
-  actor.has_waiting_timers = false;
+  actor.unnote(kTimersWaiting);
 }
 
 void abandon_timers(Host& host, Actor& target, DeadLetterReason reason) noexcept {
   if (target.relations == nullptr) return;
   dead_letter_all(host, target, target.relations->waiting_timers, reason);
   dead_letter_all(host, target, target.relations->timers, reason);
-  target.has_waiting_timers = false;
+  target.unnote(kTimersWaiting);
 }
 
 }  // namespace jzx::core

@@ -31,10 +31,12 @@ struct Notice : Envelope {
   using ReclaimFn = void (*)(Notice& notice, Host& host);
 
   // `payload` is what a handler sees; it is part of the same record.
-  void address(SystemTag tag, void* payload, size_t size, ReclaimFn when_done) noexcept {
+  void address(SystemTag tag, ActorId from, void* payload, size_t size,
+               ReclaimFn when_done) noexcept {
     type = &raw_message_type;
+    sender = from;
     flags = kSystem | kNotice;
-    new (storage) RawMessage{payload, size, static_cast<uint32_t>(tag)};
+    new (storage) RawMessage{payload, size, static_cast<uint32_t>(tag), from};
     reclaim = when_done;
   }
 

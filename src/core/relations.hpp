@@ -50,6 +50,7 @@ struct Monitor : Notice,
   Actor* target = nullptr;
   Down down;
 };
+using MonitorMap = base::SlotMap<Monitor, 64>;
 
 // ---- timers that carry a message ----
 
@@ -60,6 +61,7 @@ struct MessageTimer : Envelope, base::Timer, base::ListNode<InTargetTimers>, bas
   Actor* target = nullptr;
 };
 static_assert(sizeof(MessageTimer) == 128);
+using TimerMap = base::SlotMap<MessageTimer, 256>;
 
 // ---- watched file descriptors (the records are the driver's) ----
 

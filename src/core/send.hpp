@@ -13,17 +13,15 @@ namespace jzx::core {
   return admission == Admission::full ? Errc::mailbox_full : Errc::no_such_actor;
 }
 
+// Tells the observer of a full mailbox. Out of line, so that send() stays short.
+[[nodiscard]] Errc refused(Host& host, ActorId target, Admission admission) noexcept;
+
 // On the host's thread.
 [[nodiscard]] inline Errc send(Host& host, ActorId target, Envelope& envelope) noexcept {
   Actor* actor = host.system.actors.find(target);
   if (actor == nullptr) return Errc::no_such_actor;
   const Admission admission = admit_user(*actor, generation_of(target));
-  if (admission >= Admission::full) [[unlikely]] {
-    if (admission == Admission::full && host.system.observer != nullptr) {
-      host.system.observer->mailbox_full(target);
-    }
-    return refusal(admission);
-  }
+  if (admission >= Admission::full) [[unlikely]] return refused(host, target, admission);
   ++host.counters.accepted;
   if (enqueue(*actor, envelope, admission)) host.submit(*actor);
   return Errc::ok;
@@ -35,9 +33,8 @@ namespace jzx::core {
   if (actor == nullptr) return Errc::no_such_actor;
   const Admission admission = admit_user(*actor, generation_of(target));
   if (admission >= Admission::full) [[unlikely]] {
-    // A full mailbox is being worked on, so its next turn tells the observer. relaxed: a flag on
-    // its own, and one refusal more or less in the same tick is told once anyway.
-    if (admission == Admission::full) actor->full_noted.store(true, std::memory_order_relaxed);
+    // A full mailbox is being worked on, so its next turn tells the observer, once for all.
+    if (admission == Admission::full) actor->note(kFullNoted);
     return refusal(admission);
   }
   if (enqueue(*actor, envelope, admission)) host.post(*actor);

@@ -11,7 +11,7 @@
 //               newer actor under any interleaving.
 //   exit        0, or 1 + the reason for which someone asked the actor to end.
 //   closed      user messages are refused as if it were gone already.
-//   woken       a waker came while the actor was not suspended; the next suspend returns at once.
+//   woken       a waker came while the actor was scheduled; the next suspend or park does not wait.
 //   suspended   its body waits for its waker. Mail is admitted but does not schedule.
 //   scheduled   in a run queue, or running. Whoever sets it must submit the actor.
 //
@@ -96,12 +96,13 @@ class StateWord {
     }
   }
 
-  // The waker of a suspended body.
+  // What the body waits for has come, or may have: it gets a turn. For a suspended body, and for one
+  // that waits for mail or for something else, whichever comes first.
   [[nodiscard]] Wake wake(uint32_t generation) noexcept {
     uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
     for (;;) {
       if (generation_of(word) != generation) return Wake::gone;
-      const bool asleep = (word & kSuspended) != 0;
+      const bool asleep = (word & kScheduled) == 0;
       const uint64_t next = asleep ? (word & ~kSuspended) | kScheduled : word | kWoken;
       if (exchange(word, next)) return asleep ? Wake::submit : Wake::already_queued;
     }
@@ -117,7 +118,8 @@ class StateWord {
       JZX_ASSERT((word & kScheduled) != 0);
       if (sent_of(word) != (handled & kSentMask)) return false;
       if (!stopping && (word & kClosed) != 0) return false;
-      if (exchange(word, word & ~kScheduled)) return true;
+      const bool stay = (word & kWoken) != 0;
+      if (exchange(word, stay ? word & ~kWoken : word & ~kScheduled)) return !stay;
     }
   }
 
@@ -151,16 +153,19 @@ class StateWord {
     }
   }
 
-  // A new actor moves in. `first_turn`: it is submitted at once, before any mail.
-  uint32_t open(uint32_t first_generation, bool first_turn) noexcept {
+  // The generation that a new actor in this free slot will have.
+  [[nodiscard]] uint32_t next_generation(uint32_t first_generation) const noexcept {
     const uint64_t word = word_.load(std::memory_order_relaxed);  // nobody else changes a free slot
-    uint32_t generation = generation_of(word);
-    if ((word & kClosed) == 0) generation = first_generation;  // a slot that was never used
-    if (generation == 0) generation = 1;
+    const uint32_t generation = word == kNeverUsed ? first_generation : generation_of(word);
+    return generation == 0 ? 1 : generation;
+  }
+
+  // A new actor moves in. `first_turn`: it is submitted at once, before any mail.
+  void open(uint32_t generation, bool first_turn) noexcept {
+    const uint64_t word = word_.load(std::memory_order_relaxed);  // nobody else changes a free slot
     // release: publishes the actor's fields; pairs with the acquire of an admission.
     word_.store((word & kSentBits) | generation_bits(generation) | (first_turn ? kScheduled : 0),
                 std::memory_order_release);
-    return generation;
   }
 
   // ---- looking ----
@@ -229,7 +234,10 @@ class StateWord {
                                        std::memory_order_relaxed);
   }
 
-  std::atomic<uint64_t> word_{0};
+  // Closed, as every free slot: no id, not even one made up with generation 0, is let in.
+  static constexpr uint64_t kNeverUsed = kClosed;
+
+  std::atomic<uint64_t> word_{kNeverUsed};
 };
 
 }  // namespace jzx::core

@@ -33,7 +33,7 @@ class System {
       : allocator(options.allocator),
         actors(allocator, options.max_actors),
         names(allocator),
-        monitors(allocator, 0, 64),
+        monitors(allocator, 0),
         relations(allocator, sizeof(Relations), alignof(Relations), 16),
         children(allocator, sizeof(Child), alignof(Child), 16),
         links(allocator, sizeof(Link), alignof(Link), 16),
@@ -65,7 +65,7 @@ class System {
   base::Allocator allocator;
   ActorTable actors;
   Names names;
-  base::SlotMap<Monitor> monitors;
+  MonitorMap monitors;
   base::Slab relations;
   base::Slab children;
   base::Slab links;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 
 #include "core/host.hpp"
 #include "core/mailbox.hpp"
@@ -20,13 +21,13 @@ class Turn {
   // The next message to handle, or nullptr: the kind then returns pause(). Ends the one before.
   [[nodiscard]] Envelope* take() noexcept {
     if (in_hand_ != nullptr) finish();
-    // relaxed: a hint; the decision is the state word's, after the turn.
-    if (budget_ == 0 || actor.exit_hint.load(std::memory_order_relaxed)) return nullptr;
+    // A hint; the decision is the state word's, after the turn.
+    if (budget_ == 0 || actor.has_note(kExitHint)) return nullptr;
     in_hand_ = core::take(actor);
     if (in_hand_ == nullptr) return nullptr;
     --budget_;
-    if ((in_hand_->flags & Envelope::kVoid) != 0) [[unlikely]] return take();
-    return in_hand_;
+    if (in_hand_->flags == 0) [[likely]] return in_hand_;
+    return skip_void();
   }
 
   // The message in hand cannot be handled by this body.
@@ -48,16 +49,16 @@ class Turn {
 
   // Ends the message in hand, if any.
   void finish() noexcept {
-    if (in_hand_ == nullptr) return;
-    if ((in_hand_->flags & Envelope::kSystem) == 0) ++host.counters.handled;
-    host.discard(*in_hand_);
-    in_hand_ = nullptr;
+    if (in_hand_ != nullptr) host.finish(*std::exchange(in_hand_, nullptr));
   }
 
   Host& host;
   Actor& actor;
 
  private:
+  // A message whose cause was withdrawn is not for the body.
+  [[nodiscard]] Envelope* skip_void() noexcept;
+
   Envelope* in_hand_ = nullptr;
   uint32_t budget_;
 };

@@ -9,8 +9,8 @@ namespace {
 
 class BehaviourChild final : public supervise::ChildFactory {
  public:
-  BehaviourChild(const jzx_child_spec& spec, jzx_loop* loop) noexcept
-      : behavior_(spec.behavior), init_(spec.init), state_(spec.state), loop_(loop) {}
+  explicit BehaviourChild(const jzx_child_spec& spec) noexcept
+      : behavior_(spec.behavior), init_(spec.init), state_(spec.state) {}
 
   Errc make(core::Host&, core::SpawnOptions& options) override {
     void* state = state_;
@@ -21,7 +21,7 @@ class BehaviourChild final : public supervise::ChildFactory {
       if (result != JZX_BEHAVIOR_OK) return Errc::start_failed;
     }
     options.kind = &kinds::behaviour_kind;
-    options.body = kinds::behaviour_body(behavior_, state, loop_);
+    options.body = kinds::behaviour_body(behavior_, state);
     return Errc::ok;
   }
 
@@ -34,21 +34,19 @@ class BehaviourChild final : public supervise::ChildFactory {
   jzx_behavior_fn behavior_;
   jzx_init_fn init_;
   void* state_;
-  jzx_loop* loop_;
 };
 
 }  // namespace
 
 supervise::ChildFactory* make_behaviour_child(const base::Allocator& allocator,
-                                              const jzx_child_spec& spec, jzx_loop* loop) noexcept {
-  return allocator.create<BehaviourChild>(spec, loop);
+                                              const jzx_child_spec& spec) noexcept {
+  return allocator.create<BehaviourChild>(spec);
 }
 
-Errc spawn_behaviour(core::Host& host, const jzx_spawn_opts& options, jzx_loop* loop,
-                     ActorId& out) noexcept {
+Errc spawn_behaviour(core::Host& host, const jzx_spawn_opts& options, ActorId& out) noexcept {
   core::SpawnOptions spawn;
   spawn.kind = &kinds::behaviour_kind;
-  spawn.body = kinds::behaviour_body(options.behavior, options.state, loop);
+  spawn.body = kinds::behaviour_body(options.behavior, options.state);
   spawn.mailbox_cap = options.mailbox_cap;
   spawn.label = options.name;
   spawn.parent = options.supervisor;

@@ -9,11 +9,10 @@ namespace jzx::runtime {
 
 // nullptr: no memory.
 [[nodiscard]] supervise::ChildFactory* make_behaviour_child(const base::Allocator& allocator,
-                                                            const jzx_child_spec& spec,
-                                                            jzx_loop* loop) noexcept;
+                                                            const jzx_child_spec& spec) noexcept;
 
 // The same for an actor without a supervisor's spec.
-[[nodiscard]] Errc spawn_behaviour(core::Host& host, const jzx_spawn_opts& options, jzx_loop* loop,
+[[nodiscard]] Errc spawn_behaviour(core::Host& host, const jzx_spawn_opts& options,
                                    ActorId& out) noexcept;
 
 }  // namespace jzx::runtime

@@ -44,7 +44,9 @@ LoopSystem::LoopSystem(const LoopOptions& options, io::ReactorPtr reactor, uint6
     : system(system_options(options, seed)),
       worker(system, options.clock != nullptr ? *options.clock : steady_clock, std::move(reactor),
              worker_options(options, seed)),
-      loop(worker) {}
+      loop(worker) {
+  worker.port = this;
+}
 
 LoopSystem* LoopSystem::create(const LoopOptions& options) noexcept {
   if (!is_valid(options)) return nullptr;
@@ -80,11 +82,11 @@ bool LoopSystem::destroy() noexcept {
 
 Errc LoopSystem::send_from_anywhere(ActorId target, const RawMessage& message) noexcept {
   const bool here = is_on_its_thread();
-  Envelope* envelope = here ? worker.envelopes.take() : worker.envelopes.take_foreign();
+  Envelope* envelope = here ? worker.envelopes.take(&raw_message_type, worker.current_id)
+                            : worker.envelopes.take_foreign(&raw_message_type);
   if (envelope == nullptr) return Errc::no_memory;
-  envelope->type = &raw_message_type;
-  envelope->sender = here ? worker.current_id() : core::kNobody;
-  new (envelope->storage) RawMessage(message);
+  auto* raw = new (envelope->storage) RawMessage(message);
+  raw->sender = envelope->sender;
   if (here) {
     const Errc result = core::send(worker, target, *envelope);
     if (result != Errc::ok) worker.envelopes.give(*envelope);

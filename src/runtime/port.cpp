@@ -1,6 +1,8 @@
 // The functions of jzx/port.hpp: how the typed edge reaches a system.
 #include <jzx/port.hpp>
 
+#include <algorithm>
+
 #include "core/bonds.hpp"
 #include "core/lifecycle.hpp"
 #include "core/message_timer.hpp"
@@ -19,12 +21,11 @@ Envelope* begin_send(Port& port, Errc& error) noexcept {
   LoopSystem& system = system_of(port);
   Envelope* envelope = nullptr;
   if (system.is_on_its_thread()) {
-    envelope = system.worker.envelopes.take();
-    if (envelope != nullptr) envelope->sender = system.worker.current_id();
+    envelope = system.worker.envelopes.take(&raw_message_type, system.worker.current_id);
   } else {
     // Left again by finish_send().
     if (!system.enter()) return error = Errc::loop_closed, nullptr;
-    envelope = system.worker.envelopes.take_foreign();
+    envelope = system.worker.envelopes.take_foreign(&raw_message_type);
     if (envelope == nullptr) system.leave();
   }
   if (envelope == nullptr) error = Errc::no_memory;
@@ -53,11 +54,18 @@ void* allocate(Port& port, size_t size) noexcept {
 }
 void release(Port& port, void* memory) noexcept { system_of(port).system.allocator.release(memory); }
 
+void wake(Port& port) noexcept {
+  LoopSystem& system = system_of(port);
+  if (system.is_on_its_thread() || !system.enter()) return;
+  system.worker.io().wake();
+  system.leave();
+}
+
 Errc spawn(Port& port, const ActorType& type, void* instance, const SpawnRequest& request,
            ActorId& out) noexcept {
   Outside here(port);
   core::SpawnOptions options;
-  kinds::describe_handlers(type, instance, port, options);
+  kinds::describe_handlers(type, instance, options);
   options.label = request.label;
   options.mailbox_cap = request.mailbox_cap;
   options.parent = request.parent;
@@ -99,7 +107,8 @@ Envelope* begin_timer(Port& port, ActorId target, Errc& error) noexcept {
   return core::make_timer(system_of(port).worker, target, error);
 }
 uint64_t finish_timer(Port& port, Envelope& envelope, uint64_t delay_ms) noexcept {
-  return core::arm_timer(Outside(port).host(), static_cast<core::MessageTimer&>(envelope), delay_ms);
+  return core::arm_timer(Outside(port).host(), static_cast<core::MessageTimer&>(envelope),
+                         std::min(delay_ms, runtime::kLongestTimeMs));
 }
 void abort_timer(Port& port, Envelope& envelope) noexcept {
   system_of(port).worker.reclaim(envelope);

@@ -12,6 +12,10 @@ namespace jzx::runtime {
   return reinterpret_cast<detail::Port*>(system);
 }
 
+// A hundred years. Longer times, which users may write down in milliseconds, are cut to this, since
+// nanoseconds cannot hold them.
+inline constexpr uint64_t kLongestTimeMs = 100ull * 365 * 24 * 3600 * 1000;
+
 // For the length of a call on the loop's thread: on the way out an embedded loop's fd is made true.
 class Outside {
  public:

@@ -25,7 +25,7 @@ class HandlersChild final : public supervise::ChildFactory {
                                    return nullptr;
                                  });
     if (instance == nullptr) return threw ? Errc::start_failed : Errc::no_memory;
-    kinds::describe_handlers(maker_->type(), instance, port_, options);
+    kinds::describe_handlers(maker_->type(), instance, options);
     return Errc::ok;
   }
   void unmake(core::Host&, core::SpawnOptions& options) noexcept override {

@@ -36,9 +36,7 @@ void Plan::dispose(const base::Allocator& allocator) noexcept {
 
 ChildSlot::ChildSlot(Supervisor& supervisor, ChildSpec& the_spec, uint32_t the_index) noexcept
     : Timer([](base::Timer& timer, base::Executor& executor) {
-        auto& slot = static_cast<ChildSlot&>(timer);
-        auto& host = static_cast<core::Host&>(executor);
-        core::send_notice(host, *host.system.find_live(slot.sender), slot);
+        Supervisor::send_restart(static_cast<ChildSlot&>(timer), static_cast<core::Host&>(executor));
       }),
       owner(supervisor),
       spec(the_spec),
@@ -75,13 +73,28 @@ void Supervisor::drop_slot(ChildSlot& slot) noexcept {
     slots_[slot.index]->index = slot.index;
   }
   --slot_count_;
+  if (group_from_ != kNoGroup && slot.index < group_from_) --group_from_;
   if (slot.is_dynamic) {
     ChildSpec& spec = slot.spec;
     spec.dispose(host_.system.allocator);
     host_.system.allocator.destroy(&spec);
   }
+  slot.is_dropped = true;
+  if (slot.is_queued) {
+    slot.flags |= Envelope::kVoid;
+  } else {
+    free_slot(slot);
+  }
+}
+
+void Supervisor::free_slot(ChildSlot& slot) noexcept {
   slot.~ChildSlot();
   slot_memory_.give(&slot);
+}
+
+void Supervisor::restart_notice_done(core::Notice& notice, core::Host&) {
+  auto& slot = static_cast<ChildSlot&>(notice);
+  if (slot.is_dropped) slot.owner.free_slot(slot);
 }
 
 Supervisor::Supervisor(core::Host& host, const Plan& plan, bool owns_plan) noexcept
@@ -93,7 +106,11 @@ Supervisor::Supervisor(core::Host& host, const Plan& plan, bool owns_plan) noexc
               plan.supervisor.period_ms * base::kNanosPerMilli) {}
 
 Supervisor::~Supervisor() {
-  while (slot_count_ > 0) drop_slot(*slots_[slot_count_ - 1]);
+  while (slot_count_ > 0) {
+    ChildSlot& last = *slots_[slot_count_ - 1];
+    last.is_queued = false;  // the mailbox was drained before the body is destroyed
+    drop_slot(last);
+  }
   host_.system.allocator.release(slots_);
   if (owns_plan_) const_cast<Plan*>(plan_)->dispose(host_.system.allocator);
 }
@@ -186,8 +203,8 @@ bool Supervisor::child_failed(ChildSlot& slot, bool abnormal, bool is_retry) noe
   }
   const uint32_t from = plan_->supervisor.strategy == Strategy::one_for_all ? 0 : slot.index;
   // A group may be waiting already for one that failed before this one.
-  if (group_leader_ != nullptr && group_leader_->is_armed()) {
-    host_.disarm(*group_leader_);
+  if (group_leader_ != nullptr && group_leader_->phase == Phase::waiting) {
+    if (group_leader_->is_armed()) host_.disarm(*group_leader_);
     group_leader_->phase = Phase::down;
   }
   group_from_ = std::min(group_from_, from);
@@ -201,18 +218,25 @@ bool Supervisor::child_failed(ChildSlot& slot, bool abnormal, bool is_retry) noe
 
 void Supervisor::restart_later(ChildSlot& slot, uint32_t delay_ms) noexcept {
   slot.phase = Phase::waiting;
-  slot.sender = self_;
-  slot.address(core::SystemTag::child_restart, &slot.index, sizeof slot.index,
+  slot.address(core::SystemTag::child_restart, self_, &slot.index, sizeof slot.index,
                &Supervisor::restart_notice_done);
   if (delay_ms > 0) {
     host_.arm(slot, delay_ms);
   } else {
-    core::send_notice(host_, *host_.system.find_live(self_), slot);
+    send_restart(slot, host_);
   }
 }
 
+void Supervisor::send_restart(ChildSlot& slot, core::Host& host) noexcept {
+  if (slot.is_queued) return;  // an older one, not needed any more, will do
+  slot.is_queued = true;
+  core::send_notice(host, *host.system.find_live(slot.sender), slot);
+}
+
 bool Supervisor::restart_due(ChildSlot& slot) noexcept {
-  if (slot.phase != Phase::waiting) return true;  // something else happened to it meanwhile
+  slot.is_queued = false;
+  // Something else happened to it meanwhile, or it waits anew.
+  if (slot.phase != Phase::waiting || slot.is_armed()) return true;
   slot.phase = Phase::down;
   if (group_from_ == kNoGroup) return restart_one(slot);
   // A group that grew after this message was sent is led by someone else.

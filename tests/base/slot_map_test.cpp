@@ -20,10 +20,10 @@ struct Record : Slotted {
   int value = 0;
 };
 
-using Map = SlotMap<Record>;
+using Map = SlotMap<Record, kChunk>;
 
 TEST(SlotMap, FindsARecordByItsIdUntilItIsGivenBack) {
-  Map map(Allocator{}, kOwner, kChunk);
+  Map map(Allocator{}, kOwner);
   Record* record = map.take();
   ASSERT_NE(record, nullptr);
   const uint64_t id = map.id_of(*record);
@@ -35,7 +35,7 @@ TEST(SlotMap, FindsARecordByItsIdUntilItIsGivenBack) {
 }
 
 TEST(SlotMap, FindsNothingByTheOldIdOfAReusedRecord) {
-  Map map(Allocator{}, kOwner, kChunk);
+  Map map(Allocator{}, kOwner);
   Record* first = map.take();
   const uint64_t old_id = map.id_of(*first);
   map.give(*first);
@@ -47,7 +47,7 @@ TEST(SlotMap, FindsNothingByTheOldIdOfAReusedRecord) {
 }
 
 TEST(SlotMap, FindsNothingByAnInvalidatedIdAlthoughTheRecordIsInUse) {
-  Map map(Allocator{}, kOwner, kChunk);
+  Map map(Allocator{}, kOwner);
   Record* record = map.take();
   const uint64_t id = map.id_of(*record);
   Map::invalidate(*record);
@@ -58,7 +58,7 @@ TEST(SlotMap, FindsNothingByAnInvalidatedIdAlthoughTheRecordIsInUse) {
 }
 
 TEST(SlotMap, FindsNothingByIdsItNeverHandedOut) {
-  Map map(Allocator{}, kOwner, kChunk);
+  Map map(Allocator{}, kOwner);
   const uint64_t first_id = (uint64_t{1} << 32) | (uint32_t{kOwner} << 24);
   EXPECT_EQ(map.find(0), nullptr);
   EXPECT_EQ(map.find(first_id), nullptr) << "nothing was made yet";
@@ -74,7 +74,7 @@ TEST(SlotMap, FindsNothingByIdsItNeverHandedOut) {
 }
 
 TEST(SlotMap, SkipsGenerationZeroWhenGenerationsWrapAround) {
-  Map map(Allocator{}, kOwner, kChunk);
+  Map map(Allocator{}, kOwner);
   Record* record = map.take();
   record->generation = UINT32_MAX;
   map.give(*record);
@@ -87,7 +87,7 @@ TEST(SlotMap, SkipsGenerationZeroWhenGenerationsWrapAround) {
 TEST(SlotMap, ReturnsNullWhenTheUserRefusesAndRecovers) {
   testing::CountingAllocator counting;
   {
-    Map map(allocator_of(counting), kOwner, 2);
+    SlotMap<Record, 2> map(allocator_of(counting), kOwner);
     counting.refuse_nth(1);
     EXPECT_EQ(map.take(), nullptr);
     EXPECT_EQ(map.in_use(), 0u);
@@ -110,7 +110,7 @@ TEST(SlotMap, ReturnsNullWhenTheUserRefusesAndRecovers) {
 class MapAndModel {
  public:
   explicit MapAndModel(uint64_t seed)
-      : random_(seed), map_(allocator_of(counting_), kOwner, kChunk) {}
+      : random_(seed), map_(allocator_of(counting_), kOwner) {}
 
   void step(int number) {
     ASSERT_EQ(map_.in_use(), live_.size());

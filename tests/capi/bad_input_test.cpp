@@ -244,6 +244,10 @@ TEST_F(BadInputOnALoop, SupervisorSpecsThatMakeNoSenseAreInvalidAndStartNobody) 
   children[1] = nested_spec(broken_inner);
   expect_invalid(family(children));  // deep inside
 
+  jzx_supervisor_init endless = family(children);
+  children[1] = nested_spec(endless);
+  expect_invalid(endless);  // contains itself
+
   children[1] = child_spec(probe_, static_cast<jzx_child_mode>(3));
   expect_invalid(family(children));
   expect_invalid(family(good, static_cast<jzx_supervisor_strategy>(3)));

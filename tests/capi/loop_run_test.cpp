@@ -364,6 +364,16 @@ TEST_F(LoopFd, IsReadableAfterASendFromAnotherThread) {
   EXPECT_EQ(probe_.log.size(), 1u);
 }
 
+TEST_F(LoopFd, IsNotReadableAnyMoreAfterTheOneTickThatDidTheWork) {
+  ASSERT_EQ(loop_.send(id_), JZX_OK);
+  ASSERT_EQ(jzx_loop_run_once(loop_, 0), 1);
+  EXPECT_FALSE(is_readable(fd_)) << "after a send on the loop's thread";
+  std::thread([&] { EXPECT_EQ(loop_.send_async(id_), JZX_OK); }).join();
+  ASSERT_EQ(jzx_loop_run_once(loop_, 0), 1);
+  EXPECT_FALSE(is_readable(fd_)) << "after a send from another thread";
+  EXPECT_EQ(probe_.log.size(), 2u);
+}
+
 TEST_F(LoopFd, StaysReadableWhileABudgetLeavesWorkBehind) {
   for (int n = 0; n < 200; ++n) ASSERT_EQ(loop_.send(id_), JZX_OK);
   serve();

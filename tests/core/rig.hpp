@@ -24,10 +24,10 @@ namespace jzx::testing {
 // The body of a test's actor. An empty function does the obvious thing.
 struct Script {
   // One message; wants_mail: go on with the next.
-  std::function<core::Outcome(core::Turn&, Envelope&)> handle;
-  std::function<core::Outcome(core::Turn&)> start;
-  std::function<core::Outcome(core::Turn&)> stop;
-  std::function<void(ExitReason)> destroyed;
+  std::function<core::Outcome(core::Turn&, Envelope&)> handle = nullptr;
+  std::function<core::Outcome(core::Turn&)> start = nullptr;
+  std::function<core::Outcome(core::Turn&)> stop = nullptr;
+  std::function<void(ExitReason)> destroyed = nullptr;
 };
 
 class ScriptKind final : public core::Kind {
@@ -64,6 +64,13 @@ class ScriptKind final : public core::Kind {
 
 inline constexpr ScriptKind script_kind;
 
+// A new life in a free slot; the answer is its generation.
+inline uint32_t open_slot(core::StateWord& word, uint32_t first_generation, bool first_turn) {
+  const uint32_t generation = word.next_generation(first_generation);
+  word.open(generation, first_turn);
+  return generation;
+}
+
 // The number that a test's message carries.
 [[nodiscard]] inline uint64_t value_of(Envelope& envelope) { return envelope.as<RawMessage>().tag; }
 
@@ -74,10 +81,8 @@ inline constexpr ScriptKind script_kind;
 
 // Sends a number from the host's own thread.
 [[nodiscard]] inline Errc send_value(core::Host& host, ActorId target, uint32_t value) {
-  Envelope* envelope = host.envelopes.take();
+  Envelope* envelope = host.envelopes.take(&raw_message_type, host.current_id);
   if (envelope == nullptr) return Errc::no_memory;
-  envelope->type = &raw_message_type;
-  envelope->sender = host.current_id();
   new (envelope->storage) RawMessage{nullptr, 0, value};
   const Errc result = core::send(host, target, *envelope);
   if (result != Errc::ok) host.envelopes.give(*envelope);

@@ -1,12 +1,11 @@
 // What a watch hears, and how often: one readiness, one call.
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "io/reactor_fixture.hpp"
-#include "support/scale.hpp"
 
 namespace jzx::io {
 namespace {

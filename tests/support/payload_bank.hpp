@@ -12,6 +12,7 @@
 namespace jzx::testing {
 
 struct Payload {
+  uint64_t number = 0;         // since addresses come back
   uint64_t not_before_ns = 0;  // of a timer that has not fired
 };
 
@@ -20,6 +21,7 @@ class PayloadBank {
   [[nodiscard]] Payload* make() {
     auto made = std::make_unique<Payload>();
     Payload* raw = made.get();
+    raw->number = ++made_count_;
     live_.emplace(raw, std::move(made));
     return raw;
   }
@@ -27,9 +29,13 @@ class PayloadBank {
     EXPECT_EQ(live_.erase(payload), 1u) << "freed twice, or never ours";
   }
   [[nodiscard]] bool is_live(Payload* payload) const { return live_.count(payload) == 1; }
+  [[nodiscard]] bool is_live(Payload* payload, uint64_t number) const {
+    return is_live(payload) && payload->number == number;
+  }
   [[nodiscard]] size_t live_count() const { return live_.size(); }
 
  private:
+  uint64_t made_count_ = 0;
   std::unordered_map<Payload*, std::unique_ptr<Payload>> live_;
 };
 

@@ -76,7 +76,7 @@ void FdWatches::became_ready(io::Watch& io_watch, uint32_t readiness) {
   }
   watch.event = IoEvent{watch.fd, readiness};
   watch.is_queued = true;
-  watch.address(core::SystemTag::io, &watch.event, sizeof(IoEvent),
+  watch.address(core::SystemTag::io, core::kNobody, &watch.event, sizeof(IoEvent),
                 [](core::Notice& notice, core::Host& host) { host.reclaim_watch(notice); });
   core::send_notice(watch.watches->host_, *watch.owner, watch);
 }

@@ -27,6 +27,10 @@ class OnWorkersThread {
 
 }  // namespace
 
+void Loop::update_fd() noexcept {
+  if (!is_running_) fd_.update();
+}
+
 Errc Loop::run() {
   if (is_running_) return Errc::invalid_arg;
   int error = 0;

@@ -25,12 +25,13 @@ class Loop {
 
   // To be called after anything but a run changed what there is to do.
   void changed_from_outside() noexcept {
-    if (fd_.is_open() && !is_running_) fd_.update();
+    if (fd_.is_open()) [[unlikely]] update_fd();
   }
 
   [[nodiscard]] bool is_running() const noexcept { return is_running_; }
 
  private:
+  void update_fd() noexcept;
   [[nodiscard]] bool is_over() noexcept {
     return worker_.take_stop_request() || worker_.system.alive == 0;
   }

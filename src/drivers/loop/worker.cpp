@@ -7,6 +7,13 @@ namespace jzx::drivers {
 using base::kNanosPerMilli;
 using base::kNever;
 
+namespace {
+
+// Some 290 years: added to any clock's time it does not wrap.
+constexpr uint64_t kLongestDelayMs = kNever / kNanosPerMilli / 2;
+
+}  // namespace
+
 Worker::Worker(core::System& the_system, base::Clock& clock, io::ReactorPtr reactor,
                const WorkerOptions& options) noexcept
     : Host(the_system, options.index, options.messages_per_turn),
@@ -42,11 +49,11 @@ void Worker::take_injected() noexcept {
 int Worker::poll_io(uint64_t max_wait_ns) {
   const uint64_t wait_ns = ready.empty() ? time_to_wait(max_wait_ns) : 0;
   if (wait_ns == 0) {
-    // relaxed: only this thread sets it.
-    const bool was_announced = asleep_.load(std::memory_order_relaxed);
     asleep_.store(false, std::memory_order_relaxed);  // a producer that misses this wakes in vain
-    // Without watches the reactor can only tell of wake-ups, and those were for a sleeper.
-    return watches_.empty() && !was_announced ? 0 : reactor_->wait(0);
+    // Without watches the reactor can only tell of wake-ups, and those are for who said it sleeps.
+    if (watches_.empty() && !may_be_woken_) return 0;
+    may_be_woken_ = false;
+    return reactor_->wait(0);
   }
   envelopes.return_foreign();
   if (!announce_sleep()) {
@@ -54,6 +61,7 @@ int Worker::poll_io(uint64_t max_wait_ns) {
     return 0;
   }
   const int error = reactor_->wait(wait_ns);
+  may_be_woken_ = false;
   asleep_.store(false, std::memory_order_relaxed);  // as above
   return error;
 }
@@ -85,7 +93,7 @@ void Worker::run_ready() {
 // ---- timers ----
 
 void Worker::arm(base::Timer& timer, uint64_t delay_ms) {
-  timer.deadline_ms = delay_ms | base::Timer::kUnstamped;
+  timer.deadline_ms = std::min(delay_ms, kLongestDelayMs) | base::Timer::kUnstamped;
   armed_.push_back(timer);
 }
 
@@ -138,6 +146,7 @@ bool Worker::take_stop_request() noexcept {
 bool Worker::announce_sleep() noexcept {
   // seq_cst: before the look at what others left; pairs with wake_up().
   asleep_.store(true, std::memory_order_seq_cst);
+  may_be_woken_ = true;
   return !others_left_something();
 }
 

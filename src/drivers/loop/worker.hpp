@@ -96,6 +96,7 @@ class Worker final : public core::Host {
   base::Prng prng_;
   uint32_t turns_per_tick_;
   uint64_t longest_wait_ns_;
+  bool may_be_woken_ = false;  // since the last wait it was announced that we sleep
 
   // What other threads write.
   alignas(64) base::MpscStack<base::Runnable, &base::Runnable::next_runnable> injected_;

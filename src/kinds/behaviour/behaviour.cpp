@@ -10,6 +10,10 @@ using core::Actor;
 using core::Outcome;
 using core::Turn;
 
+static_assert(sizeof(jzx_message) == sizeof(RawMessage));
+static_assert(offsetof(jzx_message, tag) == offsetof(RawMessage, tag));
+static_assert(offsetof(jzx_message, sender) == offsetof(RawMessage, sender));
+
 class BehaviourKind final : public core::Kind {
  public:
   Outcome resume(Actor& actor, Turn& turn) const override {
@@ -24,16 +28,13 @@ class BehaviourKind final : public core::Kind {
  private:
   static Outcome handle_mail(Actor& actor, Turn& turn) {
     const auto function = reinterpret_cast<jzx_behavior_fn>(actor.body.words[0]);
-    const ActorId self = actor.id();
     while (Envelope* envelope = turn.take()) {
-      if (envelope->type->key != &raw_message_type) {  // a C++ message means nothing to C
+      if (envelope->type != &raw_message_type) {  // a C++ message means nothing to C
         turn.refuse();
         continue;
       }
-      const RawMessage& raw = envelope->as<RawMessage>();
-      const jzx_message message{raw.data, raw.size, raw.tag, envelope->sender};
-      jzx_context context{actor.body.words[1], self, static_cast<jzx_loop*>(actor.body.words[2])};
-      const jzx_behavior_result result = function(&context, &message);
+      jzx_context context{actor.body.words[1], actor.id(), static_cast<jzx_loop*>(turn.host.face)};
+      const jzx_behavior_result result = function(&context, &envelope->as<jzx_message>());
       if (result == JZX_BEHAVIOR_OK) [[likely]] continue;
       if (result == JZX_BEHAVIOR_STOP) return Outcome::stopped;
       return turn.fail(ExitReason::fail, result == JZX_BEHAVIOR_FAIL

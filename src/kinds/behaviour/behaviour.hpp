@@ -9,10 +9,9 @@ namespace jzx::kinds {
 
 extern const core::Kind& behaviour_kind;
 
-// `loop` is what the behaviour sees as ctx->loop.
-[[nodiscard]] inline core::Body behaviour_body(jzx_behavior_fn function, void* state,
-                                               jzx_loop* loop) noexcept {
-  return core::Body{{reinterpret_cast<void*>(function), state, loop}};
+// The behaviour sees the host's face as ctx->loop.
+[[nodiscard]] inline core::Body behaviour_body(jzx_behavior_fn function, void* state) noexcept {
+  return core::Body{{reinterpret_cast<void*>(function), state}};
 }
 
 }  // namespace jzx::kinds

@@ -17,8 +17,8 @@ const ActorType& type_of(const Actor& actor) noexcept {
   return *static_cast<const ActorType*>(actor.body.words[0]);
 }
 void* instance_of(const Actor& actor) noexcept { return actor.body.words[1]; }
-detail::Port& port_of(const Actor& actor) noexcept {
-  return *static_cast<detail::Port*>(actor.body.words[2]);
+detail::Port& port_of(const core::Host& host) noexcept {
+  return *static_cast<detail::Port*>(host.port);
 }
 
 // What the handler wished through its context.
@@ -27,15 +27,13 @@ Outcome obey(Turn& turn, const Context& context) noexcept {
                                                : turn.fail(ExitReason::fail, context.why());
 }
 
+// Two of them: an actor changes from the one to the other when its on_start has returned, and only
+// then will its on_stop be called.
 class HandlersKind final : public core::Kind {
  public:
-  Outcome start(Actor& actor, Turn& turn) const override {
-    return core::guard(turn, [&] {
-      Context context(port_of(actor), actor.id());
-      type_of(actor).on_start(instance_of(actor), context);
-      return context.wish() == Context::Wish::go_on ? Outcome::wants_mail : obey(turn, context);
-    });
-  }
+  explicit constexpr HandlersKind(bool has_started) noexcept : has_started_(has_started) {}
+
+  Outcome start(Actor& actor, Turn& turn) const override;
 
   Outcome resume(Actor& actor, Turn& turn) const override {
     return core::guard(turn, [&] { return handle_mail(actor, turn); });
@@ -44,16 +42,16 @@ class HandlersKind final : public core::Kind {
   void destroy(Actor& actor, core::Host& host, ExitReason reason) const noexcept override {
     const ActorType& type = type_of(actor);
     // When the whole system ends, no user code runs but destructors.
-    if (type.on_stop != nullptr && !host.system.is_closing) {
+    if (type.on_stop != nullptr && has_started_ && !host.system.is_closing) {
       (void)core::guard(
           [&] {
-            Context context(port_of(actor), actor.id());
+            Context context(port_of(host), actor.id());
             type.on_stop(instance_of(actor), context, reason);
             return true;
           },
           [](const char*) { return false; });  // it is ending, and for a reason of its own
     }
-    type.destroy(instance_of(actor), port_of(actor));
+    type.destroy(instance_of(actor), port_of(host));
   }
 
   const char* name() const noexcept override { return "handlers"; }
@@ -61,7 +59,7 @@ class HandlersKind final : public core::Kind {
  private:
   static Outcome handle_mail(Actor& actor, Turn& turn) {
     const ActorType& type = type_of(actor);
-    Context context(port_of(actor), actor.id());
+    Context context(port_of(turn.host), actor.id());
     while (Envelope* envelope = turn.take()) {
       context.begin(envelope->sender);
       if (envelope->type->handle != nullptr) [[likely]] {
@@ -86,18 +84,29 @@ class HandlersKind final : public core::Kind {
     }
     return false;
   }
+
+  bool has_started_;
 };
 
-constexpr HandlersKind the_kind;
+constexpr HandlersKind unstarted(false);
+constexpr HandlersKind started(true);
+
+Outcome HandlersKind::start(Actor& actor, Turn& turn) const {
+  return core::guard(turn, [&] {
+    Context context(port_of(turn.host), actor.id());
+    type_of(actor).on_start(instance_of(actor), context);
+    actor.kind = &started;
+    return context.wish() == Context::Wish::go_on ? Outcome::wants_mail : obey(turn, context);
+  });
+}
 
 }  // namespace
 
-void describe_handlers(const ActorType& type, void* instance, detail::Port& port,
+void describe_handlers(const ActorType& type, void* instance,
                        core::SpawnOptions& options) noexcept {
-  options.kind = &the_kind;
+  options.kind = type.on_start != nullptr ? &unstarted : &started;
   options.body.words[0] = const_cast<ActorType*>(&type);
   options.body.words[1] = instance;
-  options.body.words[2] = &port;
   options.first_turn = type.on_start != nullptr;
 }
 

@@ -9,7 +9,7 @@
 namespace jzx::kinds {
 
 // What core::spawn needs for an actor of this type.
-void describe_handlers(const detail::ActorType& type, void* instance, detail::Port& port,
+void describe_handlers(const detail::ActorType& type, void* instance,
                        core::SpawnOptions& options) noexcept;
 
 }  // namespace jzx::kinds

@@ -1,0 +1,277 @@
+// Exceptions: what escapes from a handler ends the actor, with its text, and nobody else.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cpp/census.hpp"
+#include "cpp/clocked_loop.hpp"
+
+namespace jzx::testing {
+namespace {
+
+struct Boom {
+  std::string text;
+};
+struct Watch {
+  Pid target;
+};
+
+// Remembers the Down of whom it watches.
+struct Watcher {
+  explicit Watcher(std::vector<Down>& the_downs) : downs(the_downs) {}
+  void on(Watch watch, Context& context) { EXPECT_EQ(context.monitor(watch.target), Errc::ok); }
+  void on(const Down& down) { downs.push_back(down); }
+  std::vector<Down>& downs;
+};
+
+// ---- in a constructor given to spawn: the exception is the caller's ----
+
+struct BadStart {
+  explicit BadStart(Census& census) : part(census) {
+    throw std::runtime_error("cannot be made");
+  }
+  void on(Boom) {}
+  Small part;
+};
+
+TEST(Exception, InAConstructorReachesTheCallerOfSpawnAndLeavesNothing) {
+  Census census;
+  ClockedLoop loop;
+  const int64_t before = loop.allocator().live_blocks();
+  EXPECT_THROW((void)loop.spawn<BadStart>(census), std::runtime_error);
+  EXPECT_EQ(census.ended(), 1);
+  EXPECT_EQ(loop.allocator().live_blocks(), before);
+  EXPECT_TRUE(loop.seen().starts.empty());
+  EXPECT_FALSE(loop.run_once(0ms)) << "nobody is there";
+}
+
+#ifndef JZX_LIBRARY_NOEXCEPT
+
+// ---- in a handler ----
+
+struct Bomb {
+  using Messages = jzx::Messages<Boom>;
+  void on(Boom boom) { throw std::runtime_error(boom.text); }
+  void on(int) { throw 42; }
+  void on(char) { throw "a text, but no exception"; }
+};
+
+TEST(Exception, InAHandlerEndsTheActorWithItsTextForMonitorsAndObservers) {
+  std::vector<Down> downs;
+  ClockedLoop loop;
+  const auto bomb = loop.spawn<Bomb>();
+  loop.spawn<Watcher>(downs) << Watch{bomb};
+  loop.settle();
+  bomb << Boom{"the disk is full"};
+  loop.settle();
+  const Recorder::Stop stop = loop.seen().stop_of(bomb.id());
+  EXPECT_EQ(stop.reason, ExitReason::panic);
+  EXPECT_EQ(stop.text, "the disk is full");
+  ASSERT_EQ(downs.size(), 1u);
+  EXPECT_EQ(downs[0].actor, bomb.id());
+  EXPECT_EQ(downs[0].reason, ExitReason::panic);
+  EXPECT_EQ(downs[0].text.view(), "the disk is full");
+}
+
+TEST(Exception, OfAHandlerFoundByTypeKeyIsTheSame) {
+  ClockedLoop loop;
+  const Pid bomb = loop.spawn<Bomb>();
+  bomb << Boom{"untyped"};
+  loop.settle();
+  EXPECT_EQ(loop.seen().stop_of(bomb.id()).text, "untyped");
+}
+
+TEST(Exception, ThatIsNoStdExceptionIsAPanicToo) {
+  ClockedLoop loop;
+  const auto a = loop.spawn<Bomb>();
+  const auto b = loop.spawn<Bomb>();
+  a << 1;
+  b << 'x';
+  loop.settle();
+  for (const ActorId id : {a.id(), b.id()}) {
+    EXPECT_EQ(loop.seen().stop_of(id).reason, ExitReason::panic);
+    EXPECT_EQ(loop.seen().stop_of(id).text, "an exception that is no std::exception");
+  }
+}
+
+TEST(Exception, WithALongTextIsCutToFit) {
+  ClockedLoop loop;
+  const auto bomb = loop.spawn<Bomb>();
+  bomb << Boom{std::string(5000, 'x')};
+  loop.settle();
+  EXPECT_EQ(loop.seen().stop_of(bomb.id()).text, std::string(95, 'x'));
+}
+
+TEST(Exception, DeadLettersWhatWasQueuedBehindItAndHarmsNobodyElse) {
+  struct Peaceful {
+    int count = 0;
+    int on(Boom) { return ++count; }
+  };
+  ClockedLoop loop;
+  const auto bomb = loop.spawn<Bomb>();
+  const auto other = loop.spawn<Peaceful>();
+  bomb << Boom{"first"} << Boom{"second"};
+  Future<int> future = other.ask(Boom{});
+  loop.settle();
+  EXPECT_EQ(loop.seen().dead.size(), 1u);
+  EXPECT_EQ(future.get().value(), 1);
+  EXPECT_TRUE(loop.seen().is_alive(other.id()));
+}
+
+TEST(Exception, InAHandlerDestroysTheMessageAndTheActorOnce) {
+  struct Holder {
+    explicit Holder(Census& census) : own(census) {}
+    void on(Small) { throw std::runtime_error("by value"); }
+    void on(Big&&) { throw std::runtime_error("by reference"); }
+    Small own;
+  };
+  Census census;
+  ClockedLoop loop;
+  loop.spawn<Holder>(census) << Small(census);
+  loop.spawn<Holder>(census) << Big(census);
+  loop.settle();
+  EXPECT_EQ(census.ended(), 4);
+}
+
+TEST(Exception, AfterAWishToStopIsStillAPanic) {
+  struct Confused {
+    void on(Boom, Context& context) {
+      context.stop();
+      throw std::runtime_error("and yet");
+    }
+  };
+  ClockedLoop loop;
+  const auto actor = loop.spawn<Confused>();
+  actor << Boom{};
+  loop.settle();
+  EXPECT_EQ(loop.seen().stop_of(actor.id()).reason, ExitReason::panic);
+}
+
+TEST(Exception, InAHandlerOfASystemMessageIsAPanicOfThatActor) {
+  struct Mourner {
+    explicit Mourner(Pid the_friend) : beloved(the_friend) {}
+    void on_start(Context& context) { EXPECT_EQ(context.monitor(beloved), Errc::ok); }
+    void on(const Down&) { throw std::runtime_error("cannot bear it"); }
+    Pid beloved;
+  };
+  ClockedLoop loop;
+  const auto bomb = loop.spawn<Bomb>();
+  const auto mourner = loop.spawn<Mourner>(bomb);
+  loop.settle();
+  bomb << 1;
+  loop.settle();
+  EXPECT_EQ(loop.seen().stop_of(mourner.id()).text, "cannot bear it");
+}
+
+// ---- in on_start and on_stop ----
+
+TEST(Exception, InOnStartIsAPanicWithoutOnStop) {
+  struct BadBeginning {
+    explicit BadBeginning(int& the_stops) : stops(the_stops) {}
+    void on_start() { throw std::runtime_error("no beginning"); }
+    void on_stop() { ++stops; }
+    void on(Boom) {}
+    int& stops;
+  };
+  int stops = 0;
+  ClockedLoop loop;
+  const auto actor = loop.spawn<BadBeginning>(stops);
+  actor << Boom{};
+  loop.settle();
+  EXPECT_EQ(loop.seen().stop_of(actor.id()).reason, ExitReason::panic);
+  EXPECT_EQ(loop.seen().stop_of(actor.id()).text, "no beginning");
+  EXPECT_EQ(loop.seen().dead.size(), 1u);
+  EXPECT_EQ(stops, 0) << "on_stop undoes an on_start that returned";
+}
+
+TEST(Exception, InOnStopChangesNothingAboutTheEnd) {
+  struct BadEnding {
+    explicit BadEnding(Census& census) : part(census) {}
+    void on_stop() { throw std::runtime_error("unheard"); }
+    Small part;
+  };
+  Census census;
+  ClockedLoop loop;
+  const auto actor = loop.spawn<BadEnding>(census);
+  EXPECT_EQ(loop.stop(actor), Errc::ok);
+  loop.settle();
+  EXPECT_EQ(loop.seen().stop_of(actor.id()).reason, ExitReason::normal);
+  EXPECT_EQ(loop.seen().stop_of(actor.id()).text, "");
+  EXPECT_EQ(census.ended(), 1);
+}
+
+// ---- in a constructor inside a handler ----
+
+TEST(Exception, InTheConstructorOfAChildIsThatOfTheHandlerThatSpawnsIt) {
+  struct Parent {
+    explicit Parent(Census& the_census) : census(the_census) {}
+    void on(Boom, Context& context) { (void)context.spawn_child<BadStart>(census); }
+    Census& census;
+  };
+  Census census;
+  ClockedLoop loop;
+  const auto parent = loop.spawn<Parent>(census);
+  parent << Boom{};
+  loop.settle();
+  EXPECT_EQ(loop.seen().stop_of(parent.id()).reason, ExitReason::panic);
+  EXPECT_EQ(loop.seen().stop_of(parent.id()).text, "cannot be made");
+  EXPECT_EQ(loop.seen().alive_count(), 0u);
+}
+
+// ---- supervised ----
+
+TEST(Exception, InTheConstructorOfASupervisedChildIsAFailedStart) {
+  struct Fine {};
+  Census census;
+  ClockedLoop loop;
+  const SupervisorRef family = loop.supervise(
+      {}, {jzx::child<Fine>("fine"), jzx::child<BadStart>("bad", std::ref(census))});
+  EXPECT_FALSE(family);
+  EXPECT_EQ(loop.supervise_error(), Errc::start_failed);
+  loop.settle();
+  EXPECT_EQ(loop.seen().alive_count(), 0u) << "a half-started supervisor leaves nothing behind";
+}
+
+// Can be made as long as its allowance lasts.
+struct Sickly {
+  explicit Sickly(int& allowance) {
+    if (--allowance < 0) throw std::runtime_error("cannot be made again");
+  }
+  void on(Boom boom) { throw std::runtime_error(boom.text); }
+};
+
+TEST(Exception, InTheConstructorOfARestartCountsAsAFailureUntilItEscalates) {
+  int allowance = 1;
+  ClockedLoop loop;
+  const SupervisorRef family = loop.supervise(
+      {.intensity = 3, .period = 1000ms}, {jzx::child<Sickly>("sickly", std::ref(allowance))});
+  ASSERT_TRUE(family);
+  family.child_as<Sickly>(0) << Boom{"once"};
+  loop.settle();
+  EXPECT_EQ(allowance, -3) << "every restart that is allowed was tried";
+  EXPECT_EQ(loop.seen().escalations, std::vector<ActorId>{family.pid().id()});
+  EXPECT_EQ(loop.seen().alive_count(), 0u);
+}
+
+TEST(Exception, OfASupervisedChildBringsItBackAfresh) {
+  int allowance = 2;
+  ClockedLoop loop;
+  const SupervisorRef family =
+      loop.supervise({}, {jzx::child<Sickly>("sickly", std::ref(allowance))});
+  const auto first = family.child_as<Sickly>(0);
+  first << Boom{"once"};
+  loop.settle();
+  const auto second = family.child_as<Sickly>(0);
+  EXPECT_NE(first, second);
+  EXPECT_TRUE(loop.seen().is_alive(second.id()));
+  EXPECT_EQ(allowance, 0);
+  EXPECT_EQ(loop.seen().stop_of(first.id()).text, "once");
+}
+
+#endif  // JZX_LIBRARY_NOEXCEPT
+
+}  // namespace
+}  // namespace jzx::testing
