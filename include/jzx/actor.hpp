@@ -46,9 +46,36 @@ concept Handles = detail::HandlesAlone<A, M> || detail::HandlesWithContext<A, M>
 
 namespace detail {
 
+// Asked where a message is sent to an actor, as check_message().
+template <class A, class M>
+consteval bool check_handler() {
+  static_assert(Handles<A, M>,
+                "jzx: this actor has no handler for this message; give the actor (A) an "
+                "`on(Message)` for the type of the message (M)");
+  return check_message<M>() && Handles<A, M>;
+}
+
+// Stands for a message of exactly this type: no handler gets it by a conversion.
+template <class M>
+struct Exactly {
+  template <class T>
+    requires std::same_as<std::remove_cv_t<T>, M>
+  operator T&&() const noexcept;  // NOLINT: it is one, as far as handlers can tell
+};
+
+// Handlers with a context come first, but not one that converts before one that fits.
+template <class A, class M>
+consteval bool wants_context() {
+  if constexpr (HandlesWithContext<A, M> && HandlesAlone<A, M>) {
+    return HandlesWithContext<A, Exactly<M>> || !HandlesAlone<A, Exactly<M>>;
+  } else {
+    return HandlesWithContext<A, M>;
+  }
+}
+
 template <class A, class M>
 decltype(auto) call_handler(A& actor, M&& message, Context& context) {
-  if constexpr (HandlesWithContext<A, M>) {
+  if constexpr (wants_context<A, M>()) {
     return actor.on(std::move(message), context);
   } else {
     return actor.on(std::move(message));

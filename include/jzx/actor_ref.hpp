@@ -17,10 +17,7 @@ class ActorRef {
   template <class M>
   Errc send(M&& message) const {
     using Type = std::remove_cvref_t<M>;
-    static_assert(Handles<A, Type>,
-                  "jzx: this actor has no handler for this message; give the actor (A) an "
-                  "`on(Message)` for the type of the message (M)");
-    if constexpr (Handles<A, Type>) {
+    if constexpr (detail::check_handler<A, Type>()) {
       if (!pid_) return Errc::no_such_actor;
       return detail::send_message(*pid_.port(), pid_.id(), detail::typed_message<A, Type>,
                                   std::forward<M>(message));
@@ -40,20 +37,22 @@ class ActorRef {
   template <class M>
   [[nodiscard]] auto ask(M&& message) const {
     using Type = std::remove_cvref_t<M>;
-    static_assert(Handles<A, Type>,
-                  "jzx: this actor has no handler for this message; give the actor (A) an "
-                  "`on(Message)` for the type of the message (M)");
-    using Reply = detail::ReplyOf<A, Type>;
-    auto [future, promise] = jzx::promise<Reply>();
-    if (!pid_) {
-      promise.reject(Error(Errc::no_such_actor));
-      return std::move(future);
+    if constexpr (detail::check_handler<A, Type>()) {
+      using Reply = detail::ReplyOf<A, Type>;
+      auto [future, promise] = jzx::promise<Reply>();
+      if (!pid_) {
+        promise.reject(Error(Errc::no_such_actor));
+        return std::move(future);
+      }
+      // A refused ask is destroyed with its promise; the reason is worth more than "nobody
+      // answered".
+      const Errc sent = detail::send_message(
+          *pid_.port(), pid_.id(), detail::typed_ask<A, Type>,
+          detail::Ask<Type, Reply>{std::forward<M>(message), std::move(promise)});
+      return ok(sent) ? std::move(future) : Future<Reply>(Result<Reply>(Error(sent)));
+    } else {
+      return Future<void>();
     }
-    // A refused ask is destroyed with its promise; the reason is worth more than "nobody answered".
-    const Errc sent = detail::send_message(
-        *pid_.port(), pid_.id(), detail::typed_ask<A, Type>,
-        detail::Ask<Type, Reply>{std::forward<M>(message), std::move(promise)});
-    return ok(sent) ? std::move(future) : Future<Reply>(Result<Reply>(Error(sent)));
   }
 
   [[nodiscard]] constexpr Pid pid() const noexcept { return pid_; }

@@ -36,6 +36,16 @@ constexpr auto type_name_array() {
 template <class T>
 inline constexpr auto type_name = type_name_array<T>();
 
+// ---- what can be a message ----
+
+// Asked where a message is sent, so that the compiler's first sentence is this one.
+template <class M>
+consteval bool check_message() {
+  static_assert(!std::is_array_v<M>,
+                "jzx: an array cannot be a message; send a std::string or a struct that holds it");
+  return !std::is_array_v<M>;
+}
+
 // ---- how a message lies in its envelope ----
 
 template <class M>

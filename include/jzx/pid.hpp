@@ -21,9 +21,14 @@ class Pid {
   // dead-lettered. See Handles in actor.hpp for how an actor says what it takes from a Pid.
   template <class M>
   Errc send(M&& message) const {
-    if (port_ == nullptr) return Errc::no_such_actor;
-    return detail::send_message(*port_, id_, detail::message_type<std::remove_cvref_t<M>>,
-                                std::forward<M>(message));
+    using Type = std::remove_cvref_t<M>;
+    if constexpr (detail::check_message<Type>()) {
+      if (port_ == nullptr) return Errc::no_such_actor;
+      return detail::send_message(*port_, id_, detail::message_type<Type>,
+                                  std::forward<M>(message));
+    } else {
+      return Errc::invalid_arg;
+    }
   }
 
   // As send, for those who do not ask.

@@ -63,10 +63,16 @@ struct ChildExit {
   ExitText text;
 };
 
-// A watched file descriptor became ready; the bits are those of JZX_IO_*.
+// What a file descriptor can be watched for, and be ready for. As JZX_IO_*.
+inline constexpr uint32_t kIoRead = 1;
+inline constexpr uint32_t kIoWrite = 2;
+inline constexpr uint32_t kIoError = 4;
+inline constexpr uint32_t kIoHangup = 8;
+
+// A watched file descriptor became ready.
 struct IoEvent {
   int fd = -1;
-  uint32_t readiness = 0;
+  uint32_t readiness = 0;  // of kIo*
 };
 
 }  // namespace jzx

@@ -1,6 +1,9 @@
 // What can be done in a running system, by the loop and from inside a handler alike: spawn, stop,
 // link, monitor, names, timers, file descriptors.
 //
+// Actors of another loop can be sent to, but not stopped, linked, monitored, given timers or names
+// from here: that is actor_not_local.
+//
 // Threads: the loop's own, except that references may be sent to from anywhere.
 #pragma once
 
@@ -36,6 +39,7 @@ class SystemFace {
   }
   template <class A, class... Args>
   ActorRef<A> spawn_with(const SpawnOptions& options, Args&&... args) {
+    if (is_elsewhere(options.supervisor)) return spawn_failed<A>(Errc::actor_not_local);
     A* instance = detail::make_instance<A>(*port_, std::forward<Args>(args)...);
     if (instance == nullptr) return spawn_failed<A>(Errc::no_memory);
     ActorId id = 0;
@@ -50,12 +54,13 @@ class SystemFace {
   [[nodiscard]] Errc spawn_error() const noexcept { return spawn_error_; }
 
   // Both take effect before its next message.
-  Errc stop(Pid actor) { return detail::request_exit(*port_, actor.id(), ExitReason::normal); }
-  Errc kill(Pid actor) { return detail::request_exit(*port_, actor.id(), ExitReason::killed); }
+  Errc stop(Pid actor) { return end(actor, ExitReason::normal); }
+  Errc kill(Pid actor) { return end(actor, ExitReason::killed); }
 
   // ---- names ----
 
   Errc register_name(Pid actor, std::string_view name) {
+    if (is_elsewhere(actor)) return Errc::actor_not_local;
     return detail::register_name(*port_, actor.id(), name);
   }
   // An empty Pid if nobody has that name.
@@ -66,11 +71,21 @@ class SystemFace {
 
   // ---- bonds ----
 
-  Errc link(Pid a, Pid b) { return detail::link(*port_, a.id(), b.id()); }
-  Errc unlink(Pid a, Pid b) { return detail::unlink(*port_, a.id(), b.id()); }
-  Errc trap_exit(Pid actor, bool on) { return detail::trap_exit(*port_, actor.id(), on); }
+  Errc link(Pid a, Pid b) {
+    if (is_elsewhere(a) || is_elsewhere(b)) return Errc::actor_not_local;
+    return detail::link(*port_, a.id(), b.id());
+  }
+  Errc unlink(Pid a, Pid b) {
+    if (is_elsewhere(a) || is_elsewhere(b)) return Errc::actor_not_local;
+    return detail::unlink(*port_, a.id(), b.id());
+  }
+  Errc trap_exit(Pid actor, bool on) {
+    if (is_elsewhere(actor)) return Errc::actor_not_local;
+    return detail::trap_exit(*port_, actor.id(), on);
+  }
   // The watcher gets exactly one Down; at once if the target is gone already.
   Errc monitor(Pid watcher, Pid target, MonitorRef* out = nullptr) {
+    if (is_elsewhere(watcher) || is_elsewhere(target)) return Errc::actor_not_local;
     MonitorRef ref;
     const Errc error = detail::monitor(*port_, watcher.id(), target.id(), ref.value);
     if (out != nullptr && error == Errc::ok) *out = ref;
@@ -85,23 +100,30 @@ class SystemFace {
   Errc send_after(std::chrono::milliseconds delay, const ActorRef<A>& target, M&& message,
                   TimerId* out = nullptr) {
     using Type = std::remove_cvref_t<M>;
-    static_assert(Handles<A, Type>,
-                  "jzx: this actor has no handler for this message; give the actor (A) an "
-                  "`on(Message)` for the type of the message (M)");
-    return arm(delay, target.id(), detail::typed_message<A, Type>, std::forward<M>(message), out);
+    if constexpr (detail::check_handler<A, Type>()) {
+      return arm(delay, target.pid(), detail::typed_message<A, Type>, std::forward<M>(message),
+                 out);
+    } else {
+      return Errc::invalid_arg;
+    }
   }
   template <class M>
   Errc send_after(std::chrono::milliseconds delay, Pid target, M&& message,
                   TimerId* out = nullptr) {
-    return arm(delay, target.id(), detail::message_type<std::remove_cvref_t<M>>,
-               std::forward<M>(message), out);
+    using Type = std::remove_cvref_t<M>;
+    if constexpr (detail::check_message<Type>()) {
+      return arm(delay, target, detail::message_type<Type>, std::forward<M>(message), out);
+    } else {
+      return Errc::invalid_arg;
+    }
   }
   Errc cancel(TimerId timer) { return detail::cancel_timer(*port_, timer.value); }
 
   // ---- file descriptors ----
 
-  // The owner gets an IoEvent when readiness begins; the bits are those of JZX_IO_*.
+  // The owner gets an IoEvent when readiness begins. Interest: kIoRead, kIoWrite, or both.
   Errc watch_fd(int fd, Pid owner, uint32_t interest) {
+    if (is_elsewhere(owner)) return Errc::actor_not_local;
     return detail::watch_fd(*port_, fd, owner.id(), interest);
   }
   Errc unwatch_fd(int fd) { return detail::unwatch_fd(*port_, fd); }
@@ -109,6 +131,10 @@ class SystemFace {
  protected:
   explicit SystemFace(detail::Port* port) noexcept : port_(port) {}
   ~SystemFace() = default;
+
+  [[nodiscard]] bool is_elsewhere(Pid actor) const noexcept {
+    return actor && actor.port() != port_;
+  }
 
   detail::Port* port_;
 
@@ -119,11 +145,17 @@ class SystemFace {
     return {};
   }
 
+  Errc end(Pid actor, ExitReason reason) {
+    if (is_elsewhere(actor)) return Errc::actor_not_local;
+    return detail::request_exit(*port_, actor.id(), reason);
+  }
+
   template <class M>
-  Errc arm(std::chrono::milliseconds delay, ActorId target, const MessageType& type, M&& message,
+  Errc arm(std::chrono::milliseconds delay, Pid target, const MessageType& type, M&& message,
            TimerId* out) {
+    if (is_elsewhere(target)) return Errc::actor_not_local;
     Errc error = Errc::ok;
-    Envelope* envelope = detail::begin_timer(*port_, target, error);
+    Envelope* envelope = detail::begin_timer(*port_, target.id(), error);
     if (envelope == nullptr) return error;
     struct Undo {
       ~Undo() {

@@ -31,6 +31,10 @@ class Runnable {
   // Belongs to whichever queue holds it.
   Runnable* next_runnable = nullptr;
 
+ protected:
+  // While it is in no queue.
+  void set_run(RunFn function) noexcept { run_ = function; }
+
  private:
   RunFn run_;
 };

@@ -45,6 +45,9 @@ class Slab {
     return object;
   }
 
+  // Will take() succeed without asking the allocator?
+  [[nodiscard]] bool has_free() const noexcept { return free_ != nullptr; }
+
   void give(void* memory) noexcept {
     free_ = new (memory) FreeObject{free_};
     count_given();

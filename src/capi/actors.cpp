@@ -33,6 +33,21 @@ void assign(T* out, T value) noexcept {
   if (out != nullptr) *out = value;
 }
 
+// Every send that is not the common one: refused, first of a chunk, or on an embedded loop.
+[[gnu::noinline]] jzx_err send_uncommon(jzx_loop* loop, jzx_actor_id target, void* data, size_t len,
+                                        uint32_t tag) noexcept {
+  Call call(loop);
+  if (call.is_refused()) return call.refusal();
+  if (tag >= JZX_TAG_SYS_BASE) return JZX_ERR_INVALID_ARG;
+  core::Host& host = loop->host();
+  jzx::Envelope* envelope = host.envelopes.take(&jzx::raw_message_type, host.current_id);
+  if (envelope == nullptr) return JZX_ERR_NO_MEMORY;
+  new (envelope->storage) jzx::RawMessage{data, len, tag, host.current_id};
+  const jzx::Errc result = core::send(host, target, *envelope);
+  if (result != jzx::Errc::ok) host.envelopes.give(*envelope);
+  return to_c(result);
+}
+
 jzx_err end_actor(jzx_loop* loop, jzx_actor_id id, ExitReason reason) noexcept {
   Call call(loop);
   if (call.is_refused()) return call.refusal();
@@ -54,16 +69,11 @@ jzx_err jzx_spawn(jzx_loop* loop, const jzx_spawn_opts* opts, jzx_actor_id* out)
 }
 
 jzx_err jzx_send(jzx_loop* loop, jzx_actor_id target, void* data, size_t len, uint32_t tag) {
-  Call call(loop);
-  if (call.is_refused()) return call.refusal();
-  if (tag >= JZX_TAG_SYS_BASE) return JZX_ERR_INVALID_ARG;
-  core::Host& host = loop->host();
-  jzx::Envelope* envelope = host.envelopes.take(&jzx::raw_message_type, host.current_id);
-  if (envelope == nullptr) return JZX_ERR_NO_MEMORY;
-  new (envelope->storage) jzx::RawMessage{data, len, tag, host.current_id};
-  const jzx::Errc result = core::send(host, target, *envelope);
-  if (result != jzx::Errc::ok) host.envelopes.give(*envelope);
-  return to_c(result);
+  if (loop != nullptr && loop->system->is_plain() && tag < JZX_TAG_SYS_BASE &&
+      core::send_common(loop->host(), target, data, len, tag)) [[likely]] {
+    return JZX_OK;
+  }
+  return send_uncommon(loop, target, data, len, tag);
 }
 
 jzx_err jzx_actor_stop(jzx_loop* loop, jzx_actor_id id) {

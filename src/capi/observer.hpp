@@ -3,11 +3,11 @@
 
 #include <jzx/jzx.h>
 
-#include "core/observer.hpp"
+#include <jzx/observer.hpp>
 
 namespace jzx::capi {
 
-class CObserver final : public core::Observer {
+class CObserver final : public Observer {
  public:
   void set(const jzx_observer& callbacks, void* ctx) noexcept {
     callbacks_ = callbacks;
@@ -33,7 +33,7 @@ class CObserver final : public core::Observer {
   void mailbox_full(ActorId id) override {
     if (callbacks_.on_mailbox_full != nullptr) callbacks_.on_mailbox_full(ctx_, id);
   }
-  void dead_letter(ActorId target, Envelope& envelope, core::DeadLetterReason) override {
+  void dead_letter(ActorId target, Envelope& envelope, DeadLetterReason) override {
     if (callbacks_.on_dead_letter == nullptr) return;
     if (envelope.type->key != &raw_message_type) return;  // a C++ message ends by itself
     callbacks_.on_dead_letter(ctx_, target, &envelope.as<jzx_message>());

@@ -63,6 +63,7 @@ struct alignas(64) Actor : base::Runnable {
   }
 
   [[nodiscard]] ActorId id() const noexcept { return own_id; }
+  using Runnable::set_run;
 
   // ---- the senders' line ----
 

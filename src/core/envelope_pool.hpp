@@ -29,6 +29,9 @@ class EnvelopePool {
     return new (memory) Envelope(type, sender, 0);
   }
 
+  // Will take() succeed without asking the allocator?
+  [[nodiscard]] bool has_own() const noexcept { return own_.has_free(); }
+
   // One that is known to be of the private pool.
   void give_own(Envelope& envelope) noexcept { own_.give(&envelope); }
 

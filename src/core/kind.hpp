@@ -9,6 +9,11 @@
 
 #include <jzx/signals.hpp>
 
+namespace jzx::base {
+class Executor;
+class Runnable;
+}  // namespace jzx::base
+
 namespace jzx::core {
 
 struct Actor;
@@ -39,6 +44,11 @@ class Kind {
   virtual void destroy(Actor& actor, Host& host, ExitReason reason) const noexcept = 0;
 
   [[nodiscard]] virtual const char* name() const noexcept = 0;
+
+  // What the run queue calls. A kind may answer its own instance of run_turn() (see turn.hpp), in
+  // which resume() is known to the compiler; it must do the same.
+  using RunFn = void (*)(base::Runnable& actor, base::Executor& executor);
+  [[nodiscard]] virtual RunFn runner() const noexcept;
 
  protected:
   ~Kind() = default;

@@ -147,6 +147,35 @@ void abort_actor(Host& host, Actor& actor) noexcept {
   if (!actor.state.is_scheduled()) retire(host, actor);
 }
 
+Actor& youngest_descendant(Actor& actor) noexcept {
+  Actor* youngest = &actor;
+  while (has_children(*youngest)) youngest = youngest->relations->children.back()->actor;
+  return *youngest;
+}
+
+// Ends an actor without children, and tells nobody.
+void abandon(Host& host, Actor& actor) noexcept {
+  destroy_body(host, actor, ExitReason::killed);
+  --host.system.alive;
+  drop_child_record(host, actor);
+  if (actor.relations != nullptr) {
+    host.release_watches(actor);
+    drop_name(host, actor);
+    drop_bonds(host, actor);
+  }
+  free_belongings(host, actor);
+}
+
+// Children before their parents, and each generation walked once, however long the line is.
+void abandon_family(Host& host, Actor& head) noexcept {
+  for (Actor* actor = &youngest_descendant(head);;) {
+    Actor* parent = actor == &head ? nullptr : actor->child->parent;
+    abandon(host, *actor);
+    if (parent == nullptr) return;
+    actor = &youngest_descendant(*parent);
+  }
+}
+
 // One child at a time, the youngest first; its end brings us back here.
 void stop_youngest_child(Host& host, Actor& actor) noexcept {
   Child* youngest = actor.relations->children.back();
@@ -183,6 +212,7 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   }
 
   actor->kind = options.kind;
+  actor->set_run(options.kind->runner());
   actor->body = options.body;
   actor->user_limit =
       user_share(options.mailbox_cap != 0 ? options.mailbox_cap : system.default_mailbox_cap);
@@ -266,18 +296,8 @@ void abandon_all(Host& host) noexcept {
     drain_mailbox(host, actor, DeadLetterReason::closing);
   });
   system.actors.for_each_slot([&](Actor& actor) {
-    if (actor.kind == nullptr) return;  // a free slot, or one that has ended
-    destroy_body(host, actor, ExitReason::killed);
-    --system.alive;
-    drop_child_record(host, actor);
-    if (actor.relations != nullptr) {
-      host.release_watches(actor);
-      drop_name(host, actor);
-      drop_bonds(host, actor);
-    }
+    if (actor.kind != nullptr) abandon_family(host, actor);
   });
-  // Children have unhooked themselves from their parents, whichever came first.
-  system.actors.for_each_slot([&](Actor& actor) { free_belongings(host, actor); });
 }
 
 }  // namespace jzx::core

@@ -10,7 +10,7 @@
 #include "base/slot_map.hpp"
 #include "core/actor_table.hpp"
 #include "core/names.hpp"
-#include "core/observer.hpp"
+#include <jzx/observer.hpp>
 #include "core/relations.hpp"
 
 namespace jzx::core {

@@ -1,8 +1,3 @@
-// See turn.hpp. The life of a turn:
-//
-//   queue ──▶ run_actor ──▶ start / resume / stop ──▶ Outcome ──▶ settle ──▶ idle
-//                                                                       ├──▶ queue again
-//                                                                       └──▶ ending (lifecycle)
 #include "core/turn.hpp"
 
 #include "core/lifecycle.hpp"
@@ -12,6 +7,13 @@ namespace jzx::core {
 
 Outcome Kind::start(Actor&, Turn&) const { return Outcome::wants_mail; }
 Outcome Kind::stop(Actor&, Turn&) const { return Outcome::stopped; }
+Kind::RunFn Kind::runner() const noexcept { return &run_actor; }
+
+Outcome Turn::fail(ExitReason reason, std::string_view text) noexcept {
+  host.exit_reason = reason;
+  host.exit_text = ExitText(text);
+  return Outcome::failed;
+}
 
 Envelope* Turn::skip_void() noexcept {
   return (in_hand_->flags & Envelope::kVoid) != 0 ? take() : in_hand_;
@@ -26,10 +28,7 @@ void Turn::refuse() noexcept {
   }
 }
 
-namespace {
-
-// The first turn, before any mail.
-[[gnu::noinline]] Outcome start_body(Actor& actor, Turn& turn) {
+Outcome start_body(Actor& actor, Turn& turn) {
   JZX_ASSERT(actor.status == Status::init);
   actor.status = Status::running;
   actor.unnote(kNotRunning);
@@ -38,9 +37,7 @@ namespace {
   return started == Outcome::wants_mail ? Outcome::budget_spent : started;
 }
 
-// After the turn of a living actor that is not simply idle now. Out of line, as is all that is rare,
-// so that run_actor() stays short.
-[[gnu::noinline]] void settle(Host& host, Actor& actor, Outcome outcome) {
+void settle(Host& host, Actor& actor, Outcome outcome) {
   if (actor.has_note(kTimersWaiting)) deliver_waiting_timers(host, actor);
   switch (outcome) {
     case Outcome::wants_mail:
@@ -61,8 +58,7 @@ namespace {
   }
 }
 
-// Something is unusual. False: the actor has had its turn.
-[[gnu::noinline]] bool attend(Host& host, Actor& actor) {
+bool attend(Host& host, Actor& actor) {
   if (actor.has_note(kFullNoted)) {
     actor.unnote(kFullNoted);
     if (host.system.observer != nullptr) host.system.observer->mailbox_full(actor.id());
@@ -73,27 +69,10 @@ namespace {
   return true;
 }
 
-}  // namespace
-
 void run_actor(base::Runnable& runnable, base::Executor& executor) {
   auto& actor = static_cast<Actor&>(runnable);
-  auto& host = static_cast<Host&>(executor);
-  // relaxed: flags on their own.
-  if (actor.attention.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-    if (!attend(host, actor)) return;
-  }
-  Turn turn(host, actor);
-  host.current_id = actor.id();
-  const Outcome outcome = actor.status == Status::running ? actor.kind->resume(actor, turn)
-                                                          : start_body(actor, turn);
-  host.current_id = kNobody;
-  if (turn.in_hand() != nullptr) [[unlikely]] turn.finish();
-  // Mostly it has handled all its mail, nothing unusual happened, and it is idle now.
-  if (outcome == Outcome::wants_mail && actor.attention.load(std::memory_order_relaxed) == 0 &&
-      actor.state.park(handled_count(actor), false)) [[likely]] {
-    return;
-  }
-  settle(host, actor, outcome);
+  run_turn(static_cast<Host&>(executor), actor,
+           [&](Turn& turn) { return actor.kind->resume(actor, turn); });
 }
 
 }  // namespace jzx::core

@@ -1,6 +1,11 @@
 // The turn: resume one actor for up to its budget, then decide what happens next. There is exactly
-// one implementation, for all kinds and all drivers: run_actor() in turn.cpp. A Turn is what the
-// kind sees of it.
+// one implementation, for all kinds and all drivers: run_turn(). A Turn is what the kind sees of it.
+//
+//   queue ──▶ run_turn ──▶ start / resume / stop ──▶ Outcome ──▶ idle
+//                                                           ├──▶ settle: queue again
+//                                                           └──▶ settle: ending (lifecycle)
+//
+// What is rare is out of line, in turn.cpp, so that the common turn stays short.
 #pragma once
 
 #include <string_view>
@@ -39,11 +44,7 @@ class Turn {
   }
 
   // Says why; the kind returns what this returns.
-  Outcome fail(ExitReason reason, std::string_view text) noexcept {
-    host.exit_reason = reason;
-    host.exit_text = ExitText(text);
-    return Outcome::failed;
-  }
+  Outcome fail(ExitReason reason, std::string_view text) noexcept;
 
   [[nodiscard]] Envelope* in_hand() const noexcept { return in_hand_; }
 
@@ -62,5 +63,33 @@ class Turn {
   Envelope* in_hand_ = nullptr;
   uint32_t budget_;
 };
+
+// Something is unusual about the actor. False: it has had its turn.
+[[nodiscard]] bool attend(Host& host, Actor& actor);
+// The first turn, before any mail.
+[[nodiscard]] Outcome start_body(Actor& actor, Turn& turn);
+// After the turn of a living actor that is not simply idle now.
+void settle(Host& host, Actor& actor, Outcome outcome);
+
+// `resume(turn)` is the kind's resume().
+template <class Resume>
+inline void run_turn(Host& host, Actor& actor, Resume&& resume) {
+  // relaxed, here and below: flags on their own.
+  if (actor.attention.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    if (!attend(host, actor)) return;
+  }
+  Turn turn(host, actor);
+  host.current_id = actor.id();
+  const Outcome outcome =
+      actor.status == Status::running ? resume(turn) : start_body(actor, turn);
+  host.current_id = kNobody;
+  if (turn.in_hand() != nullptr) [[unlikely]] turn.finish();
+  // Mostly it has handled all its mail, nothing unusual happened, and it is idle now.
+  if (outcome == Outcome::wants_mail && actor.attention.load(std::memory_order_relaxed) == 0 &&
+      actor.state.park(handled_count(actor), false)) [[likely]] {
+    return;
+  }
+  settle(host, actor, outcome);
+}
 
 }  // namespace jzx::core

@@ -54,6 +54,7 @@ int Loop::fd() { return runtime::system_of(*port_).loop.fd(); }
 
 Errc Loop::start(const SupervisorOptions& options, const std::vector<ChildSpec>& children,
                  Pid parent, SupervisorRef& out) {
+  if (is_elsewhere(parent)) return Errc::actor_not_local;
   runtime::Outside here(*port_);
   supervise::Plan* plan = nullptr;
   if (const Errc error = runtime::make_plan(*port_, options, children, plan); !ok(error)) {

@@ -35,6 +35,8 @@ class LoopSystem {
 
   // Any call: false once destroy() began.
   [[nodiscard]] bool is_open() const noexcept { return !gate_.is_closed(); }
+  // Open, and nobody polls its fd: a call needs no care afterwards.
+  [[nodiscard]] bool is_plain() const noexcept { return is_open() && !loop.is_embedded(); }
   // A call that destroy() must wait for.
   [[nodiscard]] bool enter() noexcept { return gate_.enter(); }
   void leave() noexcept { gate_.leave(); }

@@ -124,6 +124,7 @@ Result<Pid> SupervisorRef::add(const ChildSpec& spec) const {
 }
 
 Errc SupervisorRef::remove(Pid child) const {
+  if (child.port() != pid_.port()) return Errc::no_such_actor;
   Errc error = Errc::ok;
   supervise::Supervisor* found = runtime::find(pid_, error);
   if (found == nullptr) return error;

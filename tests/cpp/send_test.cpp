@@ -112,6 +112,43 @@ TEST(Send, PrefersTheHandlerThatTakesTheContext) {
   EXPECT_EQ(log, "with context");
 }
 
+TEST(Send, PrefersTheHandlerOfExactlyThatTypeToOneThatConverts) {
+  struct Animal {};
+  struct Cat : Animal {};
+  struct Picky {
+    explicit Picky(std::string& the_log) : log(the_log) {}
+    void on(char, Context&) { log += "char;"; }
+    void on(int) { log += "int;"; }
+    void on(const Animal&, Context&) { log += "animal;"; }
+    void on(Cat) { log += "cat;"; }
+    std::string& log;
+  };
+  ClockedLoop loop;
+  std::string log;
+  loop.spawn<Picky>(log) << 1 << 'c' << Cat{} << Animal{};
+  loop.settle();
+  EXPECT_EQ(log, "int;char;cat;animal;");
+}
+
+TEST(Send, ConvertsForAHandlerOfABase) {
+  struct Animal {
+    int legs = 4;
+  };
+  struct Bird : Animal {
+    Bird() : Animal{2} {}
+  };
+  struct Zoo {
+    explicit Zoo(int& the_legs) : legs(the_legs) {}
+    void on(const Animal& animal, Context&) { legs += animal.legs; }
+    int& legs;
+  };
+  ClockedLoop loop;
+  int legs = 0;
+  loop.spawn<Zoo>(legs) << Bird{} << Animal{};
+  loop.settle();
+  EXPECT_EQ(legs, 6);
+}
+
 TEST(Send, ThroughAnEmptyReferenceSaysThatThereIsNobody) {
   EXPECT_EQ(ActorRef<Counter>().send(Add{1}), Errc::no_such_actor);
   EXPECT_EQ(Pid().send(Add{1}), Errc::no_such_actor);

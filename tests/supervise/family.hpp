@@ -51,7 +51,7 @@ class ObedientFactory final : public supervise::ChildFactory {
 };
 
 // What was heard, in words: "start a", "stop a", "restart a 1", "escalate sup".
-class Diary final : public core::Observer {
+class Diary final : public Observer {
  public:
   void actor_started(ActorId id, const char* label) override {
     names_[id] = label == nullptr ? "sup" : label;

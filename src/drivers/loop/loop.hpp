@@ -28,6 +28,9 @@ class Loop {
     if (fd_.is_open()) [[unlikely]] update_fd();
   }
 
+  // Has fd() been asked for?
+  [[nodiscard]] bool is_embedded() const noexcept { return fd_.is_open(); }
+
   [[nodiscard]] bool is_running() const noexcept { return is_running_; }
 
  private:

@@ -20,6 +20,15 @@ class BehaviourKind final : public core::Kind {
     return core::guard(turn, [&] { return handle_mail(actor, turn); });
   }
 
+  RunFn runner() const noexcept override {
+    return [](base::Runnable& runnable, base::Executor& executor) {
+      auto& actor = static_cast<Actor&>(runnable);
+      core::run_turn(static_cast<core::Host&>(executor), actor, [&](Turn& turn) {
+        return core::guard(turn, [&] { return handle_mail(actor, turn); });
+      });
+    };
+  }
+
   // The state is the user's; there is nothing of ours to free.
   void destroy(Actor&, core::Host&, ExitReason) const noexcept override {}
 

@@ -39,6 +39,15 @@ class HandlersKind final : public core::Kind {
     return core::guard(turn, [&] { return handle_mail(actor, turn); });
   }
 
+  RunFn runner() const noexcept override {
+    return [](base::Runnable& runnable, base::Executor& executor) {
+      auto& actor = static_cast<Actor&>(runnable);
+      core::run_turn(static_cast<core::Host&>(executor), actor, [&](Turn& turn) {
+        return core::guard(turn, [&] { return handle_mail(actor, turn); });
+      });
+    };
+  }
+
   void destroy(Actor& actor, core::Host& host, ExitReason reason) const noexcept override {
     const ActorType& type = type_of(actor);
     // When the whole system ends, no user code runs but destructors.

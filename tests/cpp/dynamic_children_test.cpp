@@ -1,0 +1,153 @@
+// Children added to and removed from a running supervisor, and looking at them.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cpp/clocked_loop.hpp"
+
+namespace jzx::testing {
+namespace {
+
+struct Fail {};
+struct Finish {};
+struct Get {};
+
+struct Worker {
+  explicit Worker(int the_number) : number(the_number) {}
+  void on(Fail, Context& context) { context.fail("told to"); }
+  void on(Finish, Context& context) { context.stop(); }
+  int on(Get) { return number; }
+  int number;
+};
+
+class DynamicChildren : public ::testing::Test {
+ protected:
+  ActorRef<Worker> typed(const Pid& pid) { return ActorRef<Worker>(pid); }
+
+  ClockedLoop loop;
+  SupervisorRef family =
+      loop.supervise({.intensity = 10, .period = 1000ms}, {jzx::child<Worker>("first", 1)});
+};
+
+TEST_F(DynamicChildren, AreStartedAndSupervisedLikeTheOthers) {
+  const Result<Pid> added = family.add(jzx::child<Worker>("second", 2));
+  ASSERT_TRUE(added.ok());
+  EXPECT_EQ(*added, family.child(1));
+  EXPECT_EQ(loop.run_until(typed(*added).ask(Get{})).value(), 2);
+  typed(*added) << Fail{};
+  loop.settle();
+  EXPECT_NE(family.child(1), *added);
+  EXPECT_EQ(loop.run_until(family.child_as<Worker>(1).ask(Get{})).value(), 2);
+}
+
+TEST_F(DynamicChildren, MayBeSupervisorsThemselves) {
+  const Result<Pid> added =
+      family.add(jzx::supervisor("inner", {}, {jzx::child<Worker>("leaf", 3)}));
+  ASSERT_TRUE(added.ok());
+  EXPECT_EQ(loop.run_until(SupervisorRef(*added).child_as<Worker>(0).ask(Get{})).value(), 3);
+  EXPECT_EQ(family.count().supervisors, 1u);
+}
+
+TEST_F(DynamicChildren, AreGoneForGoodWhenRemoved) {
+  const Pid added = *family.add(jzx::child<Worker>("second", 2));
+  EXPECT_EQ(family.remove(added), Errc::ok);
+  loop.settle();
+  EXPECT_FALSE(loop.seen().is_alive(added.id()));
+  EXPECT_EQ(loop.seen().stop_of(added.id()).reason, ExitReason::normal);
+  EXPECT_TRUE(loop.seen().restarts.empty());
+  EXPECT_EQ(family.count().specs, 1u);
+  EXPECT_EQ(family.remove(added), Errc::no_such_actor);
+}
+
+TEST_F(DynamicChildren, OfThePlanCanBeRemovedToo) {
+  const Pid first = family.child(0);
+  EXPECT_EQ(family.remove(first), Errc::ok);
+  loop.settle();
+  EXPECT_FALSE(family.child(0));
+  EXPECT_EQ(loop.seen().alive_count(), 1u) << "the supervisor";
+}
+
+TEST_F(DynamicChildren, OfSomebodyElseAreNotRemoved) {
+  const auto stranger = loop.spawn<Worker>(9);
+  EXPECT_EQ(family.remove(stranger), Errc::no_such_actor);
+  EXPECT_EQ(family.remove(Pid()), Errc::no_such_actor);
+  ClockedLoop other;
+  const auto foreign = other.spawn<Worker>(9);
+  EXPECT_EQ(family.remove(foreign), Errc::no_such_actor);
+  loop.settle();
+  EXPECT_TRUE(loop.seen().is_alive(stranger.id()));
+}
+
+TEST_F(DynamicChildren, ThatEndAndAreNotBroughtBackAreForgotten) {
+  const Pid added = *family.add(jzx::child<Worker>("second", 2).temporary());
+  EXPECT_EQ(family.count().specs, 2u);
+  typed(added) << Finish{};
+  loop.settle();
+  EXPECT_EQ(family.count().specs, 1u);
+}
+
+TEST_F(DynamicChildren, AreListedWithNameModeAndPid) {
+  (void)*family.add(jzx::child<Worker>("second", 2).transient());
+  const std::vector<ChildInfo> children = family.which_children();
+  ASSERT_EQ(children.size(), 2u);
+  EXPECT_EQ(children[0].name, "first");
+  EXPECT_EQ(children[0].mode, ChildMode::permanent);
+  EXPECT_EQ(children[0].pid, family.child(0));
+  EXPECT_EQ(children[1].name, "second");
+  EXPECT_EQ(children[1].mode, ChildMode::transient);
+  EXPECT_EQ(children[1].pid, family.child(1));
+}
+
+TEST_F(DynamicChildren, AreCountedAsKnownAndActive) {
+  const Pid waiting =
+      *family.add(jzx::child<Worker>("waiting", 2).backoff({.initial = 100ms}));
+  typed(waiting) << Fail{};
+  loop.settle();
+  const ChildCounts counts = family.count();
+  EXPECT_EQ(counts.specs, 2u);
+  EXPECT_EQ(counts.active, 1u) << "the other one waits for its restart";
+  EXPECT_EQ(counts.supervisors, 0u);
+  EXPECT_FALSE(family.which_children()[1].pid);
+}
+
+TEST_F(DynamicChildren, CanBeAddedByAHandler) {
+  struct Manager {
+    explicit Manager(SupervisorRef the_family) : family(the_family) {}
+    Pid on(Get) { return *family.add(jzx::child<Worker>("hired", 5)); }
+    SupervisorRef family;
+  };
+  const auto manager = loop.spawn<Manager>(family);
+  const Pid hired = loop.run_until(manager.ask(Get{})).value();
+  EXPECT_EQ(loop.run_until(typed(hired).ask(Get{})).value(), 5);
+}
+
+TEST_F(DynamicChildren, OfAReferenceThatIsNoSupervisorAreRefused) {
+  const SupervisorRef impostor(loop.spawn<Worker>(1));
+  EXPECT_EQ(impostor.add(jzx::child<Worker>("x", 1)).error().code(), Errc::invalid_arg);
+  EXPECT_TRUE(impostor.which_children().empty());
+  EXPECT_EQ(impostor.count().specs, 0u);
+  EXPECT_EQ(loop.stop(family), Errc::ok);
+  loop.settle();
+  EXPECT_EQ(family.add(jzx::child<Worker>("x", 1)).error().code(), Errc::no_such_actor);
+  EXPECT_EQ(SupervisorRef().add(jzx::child<Worker>("x", 1)).error().code(), Errc::no_such_actor);
+}
+
+TEST_F(DynamicChildren, WithoutMemoryAreNotAddedAndNothingIsLost) {
+  loop.settle();
+  int refusals = 0;
+  for (uint64_t nth = 1;; ++nth) {
+    loop.allocator().refuse_nth(nth);
+    const Result<Pid> added = family.add(jzx::child<Worker>("second", 2));
+    loop.allocator().refuse_nth(0);
+    if (added.ok()) break;
+    ++refusals;
+    EXPECT_EQ(added.error().code(), Errc::no_memory);
+    EXPECT_EQ(family.count().specs, 1u);
+  }
+  EXPECT_GE(refusals, 3);
+  EXPECT_EQ(family.count().active, 2u);
+}
+
+}  // namespace
+}  // namespace jzx::testing
