@@ -20,6 +20,18 @@ class RunQueue {
     last_ = &work;
   }
 
+  // Takes it out of the middle, for what was called off; false if it is not here. Walks the queue.
+  [[nodiscard]] bool remove(Runnable& work) noexcept {
+    Runnable* before = nullptr;
+    for (Runnable* at = first_; at != nullptr; before = at, at = at->next_runnable) {
+      if (at != &work) continue;
+      (before == nullptr ? first_ : before->next_runnable) = work.next_runnable;
+      if (last_ == &work) last_ = before;
+      return true;
+    }
+    return false;
+  }
+
   [[nodiscard]] Runnable* pop() noexcept {
     Runnable* work = first_;
     if (work != nullptr) first_ = work->next_runnable;

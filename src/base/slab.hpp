@@ -45,6 +45,18 @@ class Slab {
     return object;
   }
 
+  // For owners that share the slab under a lock and do not want to call the user's allocator while
+  // they hold it: memory for a chunk, or nullptr. Touches nothing of the slab.
+  [[nodiscard]] void* allocate_chunk() const noexcept {
+    return allocator_.allocate(sizeof(Chunk) + alignment_ + stride_ * per_chunk_);
+  }
+  void adopt_chunk(void* memory) noexcept {
+    chunks_ = new (memory) Chunk{chunks_};
+    auto* first = static_cast<std::byte*>(align_up(chunks_ + 1, alignment_));
+    // Linked back to front, so that objects are first taken in address order.
+    for (size_t k = per_chunk_; k-- > 0;) free_ = new (first + k * stride_) FreeObject{free_};
+  }
+
   // Will take() succeed without asking the allocator?
   [[nodiscard]] bool has_free() const noexcept { return free_ != nullptr; }
 
@@ -62,16 +74,11 @@ class Slab {
   };
 
   // Out of line, so that take() stays a handful of instructions where it is inlined.
-  [[gnu::noinline]] void* take_from_new_chunk() noexcept { return grow() ? take() : nullptr; }
-
-  [[nodiscard]] bool grow() noexcept {
-    void* memory = allocator_.allocate(sizeof(Chunk) + alignment_ + stride_ * per_chunk_);
-    if (memory == nullptr) return false;
-    chunks_ = new (memory) Chunk{chunks_};
-    auto* first = static_cast<std::byte*>(align_up(chunks_ + 1, alignment_));
-    // Linked back to front, so that objects are first taken in address order.
-    for (size_t i = per_chunk_; i-- > 0;) free_ = new (first + i * stride_) FreeObject{free_};
-    return true;
+  [[gnu::noinline]] void* take_from_new_chunk() noexcept {
+    void* memory = allocate_chunk();
+    if (memory == nullptr) return nullptr;
+    adopt_chunk(memory);
+    return take();
   }
 
   // Only builds with assertions count: these are the hottest few instructions there are.

@@ -40,6 +40,8 @@ void assign(T* out, T value) noexcept {
   if (call.is_refused()) return call.refusal();
   if (tag >= JZX_TAG_SYS_BASE) return JZX_ERR_INVALID_ARG;
   core::Host& host = loop->host();
+  // Before memory is asked for: an actor that is gone is gone, whether there is memory or not.
+  if (host.system.find_open(target) == nullptr) return JZX_ERR_NO_SUCH_ACTOR;
   jzx::Envelope* envelope = host.envelopes.take(&jzx::raw_message_type, host.current_id);
   if (envelope == nullptr) return JZX_ERR_NO_MEMORY;
   new (envelope->storage) jzx::RawMessage{data, len, tag, host.current_id};

@@ -47,10 +47,18 @@ class EnvelopePool {
 
   // Counts the message as accepted; give_back_foreign() takes that back.
   [[nodiscard]] Envelope* take_foreign(const MessageType* type) noexcept {
-    std::lock_guard hold(lock_);
+    lock_.lock();
+    while (!foreign_.has_free()) {
+      // The user's allocator may be slow, or block: not while others wait for the lock.
+      lock_.unlock();
+      void* chunk = foreign_.allocate_chunk();
+      if (chunk == nullptr) return nullptr;
+      lock_.lock();
+      foreign_.adopt_chunk(chunk);
+    }
     void* memory = foreign_.take();
-    if (memory == nullptr) return nullptr;
     ++foreign_accepted_;
+    lock_.unlock();
     return new (memory) Envelope(type, 0, Envelope::kForeign);
   }
 

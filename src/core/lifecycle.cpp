@@ -143,8 +143,8 @@ void abort_actor(Host& host, Actor& actor) noexcept {
   abandon_timers(host, actor, DeadLetterReason::target_gone);
   drain_mailbox(host, actor, DeadLetterReason::target_gone);
   end_actor(host, actor, ExitReason::killed, ExitText("the start was called off"));
-  // One that waits for its first turn is in the run queue, and retires when it comes out of it.
-  if (!actor.state.is_scheduled()) retire(host, actor);
+  // One that waits for its first turn elsewhere retires when that comes.
+  if (!actor.state.is_scheduled() || host.ready.remove(actor)) retire(host, actor);
 }
 
 Actor& youngest_descendant(Actor& actor) noexcept {

@@ -56,12 +56,12 @@ class Operation : public base::ListNode<InOperationList> {
   }
 
   Opcode opcode;
-  Handle handle;                // what it works on; for open and connect, what came of it
-  void* buffer = nullptr;       // bytes, or the path, address, host name, … of the opcode
+  Handle handle;           // what it works on; for open and connect, what came of it
+  void* buffer = nullptr;  // bytes, or the path, address, host name, … of the opcode
   size_t size = 0;
-  int64_t offset = -1;          // files: where; -1 is the current position
-  uint32_t flags = 0;           // of the opcode
-  int64_t result = 0;           // bytes, a handle, or -errno
+  int64_t offset = -1;  // files: where; -1 is the current position
+  uint32_t flags = 0;   // of the opcode
+  int64_t result = 0;   // bytes, a handle, or -errno
 
  private:
   CompleteFn complete_;

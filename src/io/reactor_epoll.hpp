@@ -1,4 +1,5 @@
-// The reactor on epoll alone: its wait is the readiness set's. Works on every kernel we run on.
+// The reactor on epoll alone: its wait is the readiness set's. Works on every kernel we run on. The
+// reactor on io_uring is this one and a ring.
 //
 // Threads and lifetime: as in contract.hpp.
 #pragma once
@@ -10,7 +11,7 @@
 
 namespace jzx::io {
 
-class EpollReactor final : public Reactor {
+class EpollReactor : public Reactor {
  public:
   explicit EpollReactor(const base::Allocator& allocator) noexcept : readiness_(allocator) {}
 
@@ -26,8 +27,10 @@ class EpollReactor final : public Reactor {
   [[nodiscard]] int pollable_fd() const noexcept override;
   [[nodiscard]] const char* name() const noexcept override;
 
- private:
+ protected:
   ReadinessSet readiness_;
+
+ private:
   UnsupportedOperations unsupported_;
 };
 

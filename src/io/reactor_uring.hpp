@@ -1,68 +1,59 @@
-// The reactor on io_uring: it waits in the ring, where completions of operations and the
-// readiness of watches arrive by one door.
+// The reactor on io_uring: the epoll reactor, with a ring whose completions end the same wait.
 //
-//   ring ── one poll request ──▶ epoll fd of the ReadinessSet ──▶ watched fds, eventfd of wake()
+//   wait() ── epoll fd of the ReadinessSet ──┬──▶ watched fds
+//                                            ├──▶ eventfd of wake()
+//                                            └──▶ ring fd: readable while completions are queued
 //
-// Watches stay in the epoll set, and the ring polls only the set, because a poll request in a
-// ring holds a reference on its file: a socket polled by the ring would not really be closed by
-// close(), and the peer not told, until somebody also unwatched it. It also makes a watch the
-// same thing on both reactors, and wait(0) one epoll_wait without a look at the ring.
+// The ring sits in the set and not the set in the ring. A watch is then the same thing on both
+// reactors, pollable_fd() shows completions too, and a thread sleeps and is woken as fast as on
+// epoll alone: a ring that polled the set would first have to finish that poll on the woken thread,
+// which doubles the time of a wake-up. Nor are watches polled by the ring: its poll request would
+// hold a reference on the file, and close() of a watched socket would not tell the peer.
 //
-// The poll request is one-shot and is put back only by a wait() that may block, in the system
-// call that waits. It never stands for events by itself: after every wait the set is asked. So
-// a completion that came late, twice or for nothing costs an early return and no more.
+// No completion is missed and no wake-up lost, since wait() decides nothing before it sleeps:
+//   asleep        the one system call that looks at the set also sleeps, and the kernel queues it
+//                 for the ring's, the eventfd's and the watches' events before it looks.
+//   between two   the ring's registration is level-triggered: while anything is in the completion
+//   waits         queue, or has overflowed from it into the kernel, the set is ready, whatever was
+//                 told before. wait() need not even empty the queue.
+//   half done     what the kernel has yet to finish on this thread interrupts the system call, and
+//                 is in the queue when that has returned. So the queue is looked at after every
+//                 sleep, and not only when the ring is told ready; that the ring was told ready
+//                 for nothing costs an early return and no more.
+// The same holds for wake(): see waker.hpp.
 //
-// The kernel finishes a poll request on the thread that submitted it, and interrupts that thread's
-// sleeping system calls for it. The thread that runs a loop may change between two waits, so a
-// request left by another thread is taken back and replaced; this is also why the ring does not
-// declare a single issuer.
+// The ring does not declare a single issuer, because the thread that runs a loop may change between
+// two waits.
 //
 // Threads and lifetime: as in contract.hpp.
 #pragma once
 
 #include <liburing.h>
-#include <pthread.h>
 
 #include "base/allocator.hpp"
-#include "io/contract.hpp"
-#include "io/readiness_set.hpp"
-#include "io/unsupported_operations.hpp"
+#include "io/reactor_epoll.hpp"
 
 namespace jzx::io {
 
-class UringReactor final : public Reactor {
+class UringReactor final : public EpollReactor {
  public:
-  explicit UringReactor(const base::Allocator& allocator) noexcept : readiness_(allocator) {}
+  explicit UringReactor(const base::Allocator& allocator) noexcept : EpollReactor(allocator) {}
   ~UringReactor() override;
 
-  // Once, before anything else. 0 or -errno; -ENOSYS also where the kernel's ring cannot do
-  // what is needed.
+  // Once, before anything else. 0 or -errno: the kernel makes no ring, or one that does nothing
+  // or may lose completions (-ENOSYS).
   [[nodiscard]] int open() noexcept;
 
-  [[nodiscard]] int watch(Watch& watch) override;
-  int unwatch(Watch& watch) override;
-  void submit(Operation& operation) override;
-  void cancel(Operation& operation) override;
   [[nodiscard]] int wait(uint64_t timeout_ns) override;
-  void wake() noexcept override;
-  [[nodiscard]] int pollable_fd() const noexcept override;
   [[nodiscard]] const char* name() const noexcept override;
 
+  [[nodiscard]] int ring_fd() const noexcept { return ring_.ring_fd; }
+
  private:
-  // Sleeps in the ring until the readiness set has an event or the time is over. 0 or -errno.
-  [[nodiscard]] int sleep(uint64_t timeout_ns) noexcept;
-  [[nodiscard]] int arm_poll() noexcept;
   void take_completions() noexcept;
 
-  ReadinessSet readiness_;
-  UnsupportedOperations unsupported_;
   io_uring ring_{};
   bool ring_is_open_ = false;
-  bool poll_armed_ = false;
-  pthread_t poll_armed_by_{};
-  // The present poll request's user data: moves on with each, so that an old one's completion is
-  // not taken for it.
-  uint64_t poll_id_ = 0;
 };
 
 }  // namespace jzx::io

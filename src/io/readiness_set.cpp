@@ -15,8 +15,9 @@
 namespace jzx::io {
 namespace {
 
-// No generation is 0, so no registration has this id.
+// No generation is 0, so no registration has these ids.
 constexpr uint64_t kWakerId = 0;
+constexpr uint64_t kAttachedId = 1;
 
 constexpr uint64_t make_id(int fd, uint32_t generation) {
   return (static_cast<uint64_t>(generation) << 32) | static_cast<uint32_t>(fd);
@@ -59,23 +60,30 @@ int ReadinessSet::open() noexcept {
   epoll_fd_ = ::epoll_create1(EPOLL_CLOEXEC);
   if (epoll_fd_ < 0) return -errno;
   if (const int error = waker_.open(); error != 0) return error;
-  return control(EPOLL_CTL_ADD, waker_.fd(), kReadable, kWakerId);
+  return control(EPOLL_CTL_ADD, waker_.fd(), EPOLLIN | EPOLLET, kWakerId);
+}
+
+int ReadinessSet::attach(int fd) noexcept {
+  JZX_ASSERT(attached_fd_ < 0);
+  attached_fd_ = fd;
+  return control(EPOLL_CTL_ADD, fd, EPOLLIN, kAttachedId);
 }
 
 int ReadinessSet::watch(Watch& watch) noexcept {
-  // A stale number of the caller's may have become ours, and taking it would cost us wake().
-  if (watch.fd == waker_.fd()) return -EINVAL;
+  // A stale number of the caller's may have become ours, and taking it would make us deaf.
+  if (watch.fd >= 0 && (watch.fd == waker_.fd() || watch.fd == attached_fd_)) return -EINVAL;
   Entry* entry = nullptr;
   if (const int error = entry_for(watch.fd, entry); error != 0) return error;
 
   const uint32_t generation = entry->generation == UINT32_MAX ? 1 : entry->generation + 1;
   const uint64_t id = make_id(watch.fd, generation);
   const bool known = entry->watch != nullptr;
-  int error = control(known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, watch.fd, watch.interest, id);
+  const uint32_t events = epoll_events(watch.interest);
+  int error = control(known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, watch.fd, events, id);
   // The number was closed behind our back, and now means another file, …
-  if (known && error == -ENOENT) error = control(EPOLL_CTL_ADD, watch.fd, watch.interest, id);
+  if (known && error == -ENOENT) error = control(EPOLL_CTL_ADD, watch.fd, events, id);
   // … or it was closed, forgotten by us, and now means a file that the kernel has not forgotten.
-  if (!known && error == -EEXIST) error = control(EPOLL_CTL_MOD, watch.fd, watch.interest, id);
+  if (!known && error == -EEXIST) error = control(EPOLL_CTL_MOD, watch.fd, events, id);
   if (error != 0) {
     entry->watch = nullptr;  // whoever it was, the kernel has no registration of theirs left
     return error;
@@ -107,7 +115,8 @@ int ReadinessSet::tell(uint64_t timeout_ns) {
     const uint64_t id = batch_[i].data.u64;
     if (id == kWakerId) {
       waker_.take();
-    } else if (Entry* entry = find(id)) {
+    } else if (Entry* entry =
+                   find(id)) {  // nobody's: the attached fd, or a registration that is over
       entry->watch->ready(readiness(batch_[i].events));
     }
   }
@@ -115,9 +124,9 @@ int ReadinessSet::tell(uint64_t timeout_ns) {
   return 0;
 }
 
-int ReadinessSet::control(int operation, int fd, uint32_t interest, uint64_t id) noexcept {
+int ReadinessSet::control(int operation, int fd, uint32_t events, uint64_t id) noexcept {
   epoll_event event{};
-  event.events = epoll_events(interest);
+  event.events = events;
   event.data.u64 = id;
   return ::epoll_ctl(epoll_fd_, operation, fd, &event) == 0 ? 0 : -errno;
 }

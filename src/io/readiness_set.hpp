@@ -52,6 +52,10 @@ class ReadinessSet {
   // Once, before anything else. 0 or -errno.
   [[nodiscard]] int open() noexcept;
 
+  // From now on tell() also returns while `fd` is readable, but tells nobody. One fd at most, which
+  // then cannot be watched. 0 or -errno.
+  [[nodiscard]] int attach(int fd) noexcept;
+
   // As in the contract. A watch() that fails leaves a working registration of the Watch under
   // another fd as it was. A Watch that takes the fd of another one replaces it.
   [[nodiscard]] int watch(Watch& watch) noexcept;
@@ -78,7 +82,7 @@ class ReadinessSet {
   // More that is ready at once is told by the next tell().
   static constexpr int kBatch = 256;
 
-  [[nodiscard]] int control(int operation, int fd, uint32_t interest, uint64_t id) noexcept;
+  [[nodiscard]] int control(int operation, int fd, uint32_t events, uint64_t id) noexcept;
   [[nodiscard]] int take_events(uint64_t timeout_ns) noexcept;
   // nullptr: the registration is over.
   [[nodiscard]] Entry* find(uint64_t id) noexcept;
@@ -90,6 +94,7 @@ class ReadinessSet {
   Page** directory_ = nullptr;
   size_t directory_size_ = 0;
   int epoll_fd_ = -1;
+  int attached_fd_ = -1;
   bool has_nanosecond_wait_ = true;  // until the kernel says otherwise
   bool telling_ = false;
   Waker waker_;

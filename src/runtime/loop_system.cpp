@@ -81,6 +81,8 @@ bool LoopSystem::destroy() noexcept {
 }
 
 Errc LoopSystem::send_from_anywhere(ActorId target, const RawMessage& message) noexcept {
+  // Before memory is asked for: an actor that is gone is gone, whether there is memory or not.
+  if (system.find_open(target) == nullptr) return Errc::no_such_actor;
   const bool here = is_on_its_thread();
   Envelope* envelope = here ? worker.envelopes.take(&raw_message_type, worker.current_id)
                             : worker.envelopes.take_foreign(&raw_message_type);

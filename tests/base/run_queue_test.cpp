@@ -53,7 +53,14 @@ TEST(RunQueue, BehavesLikeADequeUnderRandomOperations) {
     for (Work& work : works) idle.push_back(&work);
     RunQueue queue;
     for (int step = 0; step < 2000; ++step) {
-      if (random.below(2) == 0 && !idle.empty()) {
+      const uint32_t dice = random.below(5);
+      if (dice == 0 && !model.empty()) {
+        const size_t at = random.below(static_cast<uint32_t>(model.size()));
+        ASSERT_TRUE(queue.remove(*model[at]));
+        ASSERT_FALSE(queue.remove(*model[at])) << "it is not there any more";
+        idle.push_back(model[at]);
+        model.erase(model.begin() + static_cast<std::ptrdiff_t>(at));
+      } else if (dice <= 2 && !idle.empty()) {
         queue.push(*idle.front());
         model.push_back(idle.front());
         idle.pop_front();

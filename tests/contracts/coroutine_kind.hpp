@@ -1,6 +1,6 @@
-// A throwaway kind that proves the contracts fit coroutine actors: a handler is a C++20 coroutine; the
-// actor takes its next message only when it is done. The real one (Task, pooled frames, cancellation)
-// is a later step's.
+// A throwaway kind that proves the contracts fit coroutine actors: a handler is a C++20 coroutine;
+// the actor takes its next message only when it is done. The real one (Task, pooled frames,
+// cancellation) is a later step's.
 //
 // Threads: as core::Kind.
 #pragma once
@@ -79,8 +79,8 @@ struct Until {
   void await_resume() const {}
 };
 
-// The body: how to handle a message, and the one that is being handled. The handler may refer to its
-// message for as long as it runs.
+// The body: how to handle a message, and the one that is being handled. The handler may refer to
+// its message for as long as it runs.
 struct CoroutineBody {
   std::function<Handling(core::Actor&, const RawMessage&)> handler;
   Handling handling;

@@ -1,5 +1,5 @@
-// The contracts carry coroutine actors: a handler that is suspended keeps its message and its place,
-// mail queues behind it, and only its waker or a request to exit brings the actor back.
+// The contracts carry coroutine actors: a handler that is suspended keeps its message and its
+// place, mail queues behind it, and only its waker or a request to exit brings the actor back.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -181,7 +181,7 @@ TEST_F(ASuspendingActor, FailsWithWhatItsHandlerThrowsAfterASuspension) {
     }(actor, signal);
   });
   ExitReason reason = ExitReason::normal;
-  struct Ends final : core::Observer {
+  struct Ends final : jzx::Observer {
     explicit Ends(ExitReason& out) : reason(out) {}
     void actor_stopped(ActorId, ExitReason why, const ExitText&) override { reason = why; }
     ExitReason& reason;

@@ -1,6 +1,6 @@
 // The contracts carry stackful actors: they block in receive and in other waits, mail and wakers
-// find them, and a kill unwinds them, over several turns if need be. Not built with sanitizers, which
-// must be told about switches.
+// find them, and a kill unwinds them, over several turns if need be. Not built with sanitizers,
+// which must be told about switches.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -169,7 +169,7 @@ TEST(FiberContract, AReceiveWithATimeoutEndsByMailOrByTheTimerWhicheverComesFirs
 
 TEST(FiberContract, AnExceptionBecomesAPanicWithItsText) {
   Rig rig;
-  struct Texts final : core::Observer {
+  struct Texts final : jzx::Observer {
     void actor_stopped(ActorId, ExitReason reason, const ExitText& text) override {
       if (reason == ExitReason::panic) texts.emplace_back(text.view());
     }

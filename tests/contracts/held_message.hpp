@@ -1,13 +1,13 @@
-// What the core's mailbox and turn lack for a body that keeps a message across turns: a message whose
-// handler is suspended counts as queued until it is done.
+// What the core's mailbox and turn lack for a body that keeps a message across turns: a message
+// whose handler is suspended counts as queued until it is done.
 //
 //   today     Turn::take() counts the message as handled at once, and the turn's end finishes it
 //   wanted    take it out without counting; count it when its handler is done
 //
-// Since only `handled` moves later, everything else follows: the ledger balances while the handler is
-// suspended, the message takes up its room in the mailbox, and the slot cannot retire before it.
-// Here it is done by hand on the actor's fields; in the core it would be Turn::hold() (the message in
-// hand is the body's, and uncounted) and Turn::release(envelope) (counts and finishes it), and
+// Since only `handled` moves later, everything else follows: the ledger balances while the handler
+// is suspended, the message takes up its room in the mailbox, and the slot cannot retire before it.
+// Here it is done by hand on the actor's fields; in the core it would be Turn::hold() (the message
+// in hand is the body's, and uncounted) and Turn::release(envelope) (counts and finishes it), and
 // park() would be asked with handled + held for bodies that wait for mail while they hold some.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Something a suspended body waits for, as a future, a timer or an I/O operation will be: it happens
-// once, and then wakes whoever waits for it through the state word.
+// Something a suspended body waits for, as a future, a timer or an I/O operation will be: it
+// happens once, and then wakes whoever waits for it through the state word.
 //
 // Threads: raise() by any; the rest by the turn of the actor that waits.
 #pragma once

@@ -66,7 +66,7 @@ class BondsModel : public ::testing::Test {
   void do_link() {
     const ActorId a = anybody();
     const ActorId b = anybody();
-    const Errc expected = a == b                       ? Errc::invalid_arg
+    const Errc expected = a == b                     ? Errc::invalid_arg
                           : is_dead(a) || is_dead(b) ? Errc::no_such_actor
                                                      : Errc::ok;
     ASSERT_EQ(link(rig_.host(), a, b), expected);

@@ -161,7 +161,7 @@ TEST(MailboxUnderThreads, EveryAwakeningSubmitsExactlyOnceAndNothingIsLostOrReor
 }
 
 TEST(MailboxUnderThreads, ALoopHandlesWhatThreeForeignThreadsSendInEachOnesOrder) {
-  const size_t per_producer = scaled(15'000, 10);
+  const size_t per_producer = scaled(8000, 10);
   runtime::LoopOptions options;
   options.default_mailbox_cap = 20;
   Rig rig(options);

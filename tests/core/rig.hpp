@@ -122,9 +122,9 @@ class Rig {
 
   void expect_balanced() {
     const core::Ledger ledger = parts->ledger();
-    EXPECT_TRUE(ledger.balanced()) << "accepted " << ledger.accepted << ", handled "
-                                   << ledger.handled << ", dead-lettered " << ledger.dead_lettered
-                                   << ", queued " << ledger.queued;
+    EXPECT_TRUE(ledger.balanced())
+        << "accepted " << ledger.accepted << ", handled " << ledger.handled << ", dead-lettered "
+        << ledger.dead_lettered << ", queued " << ledger.queued;
   }
 
   [[nodiscard]] drivers::Worker& worker() { return parts->worker; }

@@ -109,7 +109,7 @@ TEST(StaleId, NoMessageOfAForeignThreadReachesANewerActorWhileTheSlotIsReused) {
   uint64_t handled = 0;
   uint64_t strays = 0;
   // Long enough for the senders to be in full swing.
-  for (size_t life = 0; life < scaled(3000) || handled < scaled(3000); ++life) {
+  for (size_t life = 0; life < scaled(2000) || handled < scaled(1000); ++life) {
     Script script;
     script.handle = [&](Turn& turn, Envelope& envelope) {
       ++handled;

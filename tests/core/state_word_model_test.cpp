@@ -41,7 +41,9 @@ struct StateWordModel : ::testing::Test {
     const uint32_t generation = some_generation();
     const bool has_room = random_.below(4) != 0;
     const bool gone = !is_mine(generation) || model_.closed;
-    const Admission expected = gone ? Admission::gone : !has_room ? Admission::full : model_.count();
+    const Admission expected = gone        ? Admission::gone
+                               : !has_room ? Admission::full
+                                           : model_.count();
     ASSERT_EQ(word_.admit(generation, [&](uint32_t) { return has_room; }), expected);
   }
 
@@ -67,8 +69,8 @@ struct StateWordModel : ::testing::Test {
 
   void wake() {
     const uint32_t generation = some_generation();
-    if (!model_.lives) return;        // as above
-    if (model_.idle()) return;        // see StateWord.AWakerThatFindsItIdleSubmitsIt
+    if (!model_.lives) return;  // as above
+    if (model_.idle()) return;  // see StateWord.AWakerThatFindsItIdleSubmitsIt
     Wake expected = Wake::gone;
     if (is_mine(generation)) {
       expected = model_.suspended ? Wake::submit : Wake::already_queued;

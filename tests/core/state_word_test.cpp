@@ -263,7 +263,8 @@ TEST(StateWord, TheCountOfSentMessagesWrapsWithoutTouchingItsNeighbours) {
   StateWord word;
   bring(word, Begin::scheduled);
   uint32_t handled = 0;
-  // Whole laps are too slow to send one by one; lives of one message each are what laps are made of.
+  // Whole laps are too slow to send one by one; lives of one message each are what laps are made
+  // of.
   for (uint32_t n = 0; n < 1000; ++n, ++handled) (void)word.admit_system(kGeneration);
   EXPECT_EQ(word.sent(), 1000u);
   EXPECT_TRUE(word.park(handled + (StateWord::kSentMask + 1), false)) << "modulo the counter";

@@ -247,7 +247,15 @@ TEST_F(Supervise, WithoutRoomForAllChildrenLeavesNothingBehind) {
   tight.settle();
   EXPECT_EQ(tight.seen().alive_count(), 0u);
   EXPECT_TRUE(log.empty()) << "who never started is not stopped";
-  EXPECT_TRUE(tight.supervise({}, {worker("a"), worker("b")})) << "the slots are free again";
+}
+
+TEST_F(Supervise, CalledOffGivesTheSlotsBackAlsoWhenNobodyElseIsThere) {
+  LoopOptions options;
+  options.max_actors = 3;
+  ClockedLoop tight(Time::manual, options);
+  EXPECT_FALSE(tight.supervise({}, {worker("a"), worker("b"), worker("c")}));
+  tight.settle();
+  EXPECT_TRUE(tight.supervise({}, {worker("a"), worker("b")}));
 }
 
 TEST_F(Supervise, WithoutMemoryLeavesNothingBehind) {

@@ -1,5 +1,5 @@
-// Falling asleep and being woken: whatever others leave, and whenever, the worker finds it. First at
-// chosen moments on a scripted reactor, then with real threads on real reactors.
+// Falling asleep and being woken: whatever others leave, and whenever, the worker finds it. First
+// at chosen moments on a scripted reactor, then with real threads on real reactors.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,7 +22,8 @@ using jzx::testing::ScriptedReactor;
 
 class Job : public base::Runnable {
  public:
-  explicit Job(std::function<void()> action = {}) : Runnable(&Job::execute), action_(std::move(action)) {}
+  explicit Job(std::function<void()> action = {})
+      : Runnable(&Job::execute), action_(std::move(action)) {}
   int runs = 0;
 
  private:

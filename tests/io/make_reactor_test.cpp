@@ -119,28 +119,38 @@ TEST(MakeReactor, AnUnknownWishIsSaidAloudAndLeavesTheChoiceToUs) {
   EXPECT_EQ(said.find('\n'), said.size() - 1) << said;
 }
 
+// Some refuse to make rings, and some only to use them.
+constexpr int kUringCalls[] = {SYS_io_uring_setup, SYS_io_uring_enter};
+
 TEST(MakeReactor, WhereUringIsRefusedAutomaticFallsBackToEpoll) {
-  for (const int refusal : {EPERM, ENOSYS, EACCES}) {
-    const int answer = ask_where_refused(SYS_io_uring_setup, refusal, [] {
-      const Environment none(nullptr);
-      return made(Backend::automatic) == "epoll" ? 0 : 1;
-    });
-    if (answer == kCannot) GTEST_SKIP() << "cannot refuse system calls here";
-    EXPECT_EQ(answer, 0) << refusal;
+  for (const int call : kUringCalls) {
+    for (const int refusal : {EPERM, ENOSYS, EACCES}) {
+      const int answer = ask_where_refused(call, refusal, [] {
+        const Environment none(nullptr);
+        const size_t fds = open_fds();
+        if (made(Backend::automatic) != "epoll") return 1;
+        return open_fds() == fds ? 0 : 2;
+      });
+      if (answer == kCannot) GTEST_SKIP() << "cannot refuse system calls here";
+      EXPECT_EQ(answer, 0) << call << " " << refusal;
+    }
   }
 }
 
 TEST(MakeReactor, WhereUringIsRefusedWhoInsistsGetsNothingAndTheReason) {
-  for (const int refusal : {EPERM, ENOSYS, EACCES}) {
-    const int answer = ask_where_refused(SYS_io_uring_setup, refusal, [refusal] {
-      errno = 0;
-      if (made(Backend::io_uring) != "none" || errno != refusal) return 1;
-      const Environment uring("io_uring");
-      errno = 0;
-      return made(Backend::automatic) == "none" && errno == refusal ? 0 : 2;
-    });
-    if (answer == kCannot) GTEST_SKIP() << "cannot refuse system calls here";
-    EXPECT_EQ(answer, 0) << refusal;
+  if (!can_have_uring()) GTEST_SKIP() << "it is refused already";
+  for (const int call : kUringCalls) {
+    for (const int refusal : {EPERM, ENOSYS, EACCES}) {
+      const int answer = ask_where_refused(call, refusal, [refusal] {
+        errno = 0;
+        if (made(Backend::io_uring) != "none" || errno != refusal) return 1;
+        const Environment uring("io_uring");
+        errno = 0;
+        return made(Backend::automatic) == "none" && errno == refusal ? 0 : 2;
+      });
+      if (answer == kCannot) GTEST_SKIP() << "cannot refuse system calls here";
+      EXPECT_EQ(answer, 0) << call << " " << refusal;
+    }
   }
 }
 

@@ -162,8 +162,8 @@ TEST(DynamicChildrenInAGroup, OneThatIsForgottenDoesNotShiftTheGroupThatWaitsToR
   rig.order(brief, kEndWell);    // meanwhile the one before them ends, and its place closes
   rig.diary.take();
   rig.advance(51);
-  EXPECT_EQ(rig.diary.take(), (Lines{"start leader", "restart leader 1", "start follower",
-                                     "restart follower 1"}));
+  EXPECT_EQ(rig.diary.take(),
+            (Lines{"start leader", "restart leader 1", "start follower", "restart follower 1"}));
   EXPECT_EQ(rig.supervisor(top).count().active, 2u);
 }
 

@@ -41,8 +41,8 @@ TEST(FailedRestart, EscalatesOnceWhenItIsTooOften) {
 
 TEST(FailedRestart, WaitsOutItsBackoffBetweenTries) {
   FamilyRig rig;
-  const ActorId top = rig.spawn_family({Strategy::one_for_one, 10, kPeriod},
-                                       {{"a", ChildMode::permanent, 20}});
+  const ActorId top =
+      rig.spawn_family({Strategy::one_for_one, 10, kPeriod}, {{"a", ChildMode::permanent, 20}});
   rig.refusals["a"] = 1;
   rig.order(rig.child(top, 0), kEndBadly);
   EXPECT_EQ(rig.refusals["a"], 1) << "not before the first backoff";
@@ -55,15 +55,14 @@ TEST(FailedRestart, WaitsOutItsBackoffBetweenTries) {
 
 TEST(FailedRestart, OfOneInTheMiddleOfAGroupStopsThoseStartedAndBeginsAgain) {
   FamilyRig rig;
-  const ActorId top =
-      rig.spawn_family({Strategy::one_for_all, 10, kPeriod}, {{"a"}, {"b"}, {"c"}});
+  const ActorId top = rig.spawn_family({Strategy::one_for_all, 10, kPeriod}, {{"a"}, {"b"}, {"c"}});
   rig.refusals["b"] = 1;
   rig.diary.take();
   rig.order(rig.child(top, 0), kEndBadly);
   EXPECT_EQ(rig.diary.take(),
-            (Lines{"stop a", "stop c", "stop b",                      // the group goes
-                   "start a", "restart a 1",                         // b refuses
-                   "stop a",                                         // the group goes again
+            (Lines{"stop a", "stop c", "stop b",  // the group goes
+                   "start a", "restart a 1",      // b refuses
+                   "stop a",                      // the group goes again
                    "start a", "restart a 2", "start b", "restart b 1", "start c", "restart c 1"}));
 }
 
@@ -82,14 +81,14 @@ TEST(FailedRestart, DoesNotBreakTheStartOrderWhenAnEarlierSiblingFailsMeanwhile)
   // Now the supervisor hears of c, tries to start b, which refuses, and hears of a before b's next
   // try is due.
   rig.settle();
-  EXPECT_EQ(rig.diary.take(), (Lines{"start a", "restart a 1", "start b", "restart b 1", "start c",
-                                     "restart c 1"}));
+  EXPECT_EQ(rig.diary.take(),
+            (Lines{"start a", "restart a 1", "start b", "restart b 1", "start c", "restart c 1"}));
 }
 
 TEST(FailedRestart, ForWantOfASlotIsTriedAgainUntilThereIsOne) {
   FamilyRig rig;
-  const ActorId top = rig.spawn_family({Strategy::one_for_one, 10, kPeriod},
-                                       {{"a", ChildMode::permanent, 20}});
+  const ActorId top =
+      rig.spawn_family({Strategy::one_for_one, 10, kPeriod}, {{"a", ChildMode::permanent, 20}});
   rig.order(rig.child(top, 0), kEndBadly);
   std::vector<ActorId> others;
   while (others.size() < 63) others.push_back(rig.spawn());
@@ -117,8 +116,7 @@ class Tree : public ::testing::Test {
  protected:
   // A supervisor over "x" and over a nested supervisor of "a" and "b".
   ActorId make(uint32_t outer_intensity, uint32_t inner_intensity) {
-    Plan& inner =
-        rig.plan({Strategy::one_for_one, inner_intensity, kPeriod}, {{"a"}, {"b"}});
+    Plan& inner = rig.plan({Strategy::one_for_one, inner_intensity, kPeriod}, {{"a"}, {"b"}});
     Plan& outer = rig.plan({Strategy::one_for_one, outer_intensity, kPeriod}, {{"x"}, {"nested"}});
     outer.children[1].factory->dispose(rig.allocator());
     outer.children[1].factory = make_nested(rig.allocator(), inner);
@@ -145,8 +143,8 @@ TEST_F(Tree, ARestartOfANestedSupervisorThatFailsHalfWayLeavesNothingAndIsTriedA
   rig.refusals["b"] = 1;
   rig.order(rig.child(rig.child(top, 1), 0), kEndBadly);
   EXPECT_EQ(rig.diary.take(),
-            (Lines{"stop a", "escalate nested", "stop b", "stop nested",     //
-                   "start nested", "start a", "stop a", "stop nested",      // b refused
+            (Lines{"stop a", "escalate nested", "stop b", "stop nested",  //
+                   "start nested", "start a", "stop a", "stop nested",    // b refused
                    "start nested", "start a", "start b", "restart nested 1"}));
   EXPECT_EQ(rig.system().alive, 5u);
 }

@@ -57,7 +57,9 @@ class Diary final : public Observer {
     names_[id] = label == nullptr ? "sup" : label;
     add("start " + names_[id]);
   }
-  void actor_stopped(ActorId id, ExitReason, const ExitText&) override { add("stop " + names_[id]); }
+  void actor_stopped(ActorId id, ExitReason, const ExitText&) override {
+    add("stop " + names_[id]);
+  }
   void actor_restarted(ActorId, ActorId child, uint32_t attempt) override {
     add("restart " + names_[child] + " " + std::to_string(attempt));
   }
@@ -113,7 +115,8 @@ class FamilyRig : public Rig {
   ActorId spawn_family(const Spec& spec, const std::vector<ChildWish>& children,
                        ActorId parent = core::kNobody) {
     ActorId id = core::kNobody;
-    EXPECT_EQ(supervise::spawn_supervisor(host(), plan(spec, children), true, parent, id), Errc::ok);
+    EXPECT_EQ(supervise::spawn_supervisor(host(), plan(spec, children), true, parent, id),
+              Errc::ok);
     return id;
   }
 

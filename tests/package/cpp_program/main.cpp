@@ -1,31 +1,35 @@
-// An outside program in C++: an actor that stops at its first message.
-#include <jzx/jzx.h>
+// An outside program in C++: a typed actor that is sent to, asked, and stopped.
+#include <jzx/jzx.hpp>
 
 #include <cstdio>
 
 namespace {
 
-jzx_behavior_result stop_at_first(jzx_context* ctx, const jzx_message* msg) {
-  if (msg->tag == 7) ++*static_cast<int*>(ctx->state);
-  return JZX_BEHAVIOR_STOP;
-}
+struct Add {
+  int by = 0;
+};
+struct Get {};
+struct Finish {};
+
+struct Counter {
+  int value = 0;
+  void on(Add add) { value += add.by; }
+  int on(Get) { return value; }
+  void on(Finish, jzx::Context& context) { context.stop(); }
+};
 
 }  // namespace
 
 int main() {
-  int handled = 0;
-  jzx_actor_id actor = 0;
-  jzx_spawn_opts opts{};
-  opts.behavior = stop_at_first;
-  opts.state = &handled;
-
-  jzx_loop* loop = jzx_loop_create(nullptr);
-  if (loop == nullptr) return 1;
-  if (jzx_spawn(loop, &opts, &actor) != JZX_OK) return 2;
-  if (jzx_send(loop, actor, nullptr, 0, 7) != JZX_OK) return 3;
-  if (jzx_loop_run(loop) != 0) return 4;
-  jzx_loop_destroy(loop);
-  if (handled != 1) return 5;
-  std::printf("libjzx %s: one message handled\n", jzx_version());
+  jzx::Loop loop;
+  if (!loop) return 1;
+  const auto counter = loop.spawn<Counter>();
+  if (!counter) return 2;
+  counter << Add{40} << Add{2};
+  const jzx::Result<int> answer = loop.run_until(counter.ask(Get{}));
+  if (!answer.ok() || *answer != 42) return 3;
+  if (!jzx::ok(counter.send(Finish{}))) return 4;
+  if (!jzx::ok(loop.run())) return 5;
+  std::printf("libjzx in C++: the answer is %d\n", *answer);
   return 0;
 }
