@@ -22,7 +22,8 @@ constexpr std::string_view type_name_view() {
   // "std::string_view … type_name_view() [T = Name]" (clang)
   std::string_view text = __PRETTY_FUNCTION__;
   text.remove_prefix(text.find("T = ") + 4);
-  return text.substr(0, text.find_first_of(text.find(';') != text.npos ? ";" : "]"));
+  // From behind: the name itself may hold brackets.
+  return text.substr(0, text.rfind(text.find(';') != text.npos ? ';' : ']'));
 }
 
 template <class T>

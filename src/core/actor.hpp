@@ -48,8 +48,6 @@ enum Attention : uint8_t {
   kTimersWaiting = 8,  // a timer is due, but the mailbox was full
 };
 
-void run_actor(base::Runnable& actor, base::Executor& executor);
-
 struct alignas(64) Actor : base::Runnable {
   Actor() noexcept : Runnable(&run_actor) {}
 

@@ -20,6 +20,8 @@ struct Actor;
 class Host;
 class Turn;
 
+void run_actor(base::Runnable& actor, base::Executor& executor);
+
 enum class Outcome : uint8_t {
   budget_spent,  // there may be more to do: run it again, after the others
   wants_mail,    // nothing to do until a message comes
@@ -45,12 +47,14 @@ class Kind {
 
   [[nodiscard]] virtual const char* name() const noexcept = 0;
 
-  // What the run queue calls. A kind may answer its own instance of run_turn() (see turn.hpp), in
-  // which resume() is known to the compiler; it must do the same.
+  // What the run queue calls: run_actor(), or the kind's own instance of run_turn() (see turn.hpp),
+  // in which resume() is known to the compiler and which must do the same.
   using RunFn = void (*)(base::Runnable& actor, base::Executor& executor);
-  [[nodiscard]] virtual RunFn runner() const noexcept;
+  const RunFn run;
 
  protected:
+  constexpr Kind() noexcept : run(&run_actor) {}
+  constexpr explicit Kind(RunFn own) noexcept : run(own) {}
   ~Kind() = default;
 };
 

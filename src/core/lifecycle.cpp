@@ -212,7 +212,7 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   }
 
   actor->kind = options.kind;
-  actor->set_run(options.kind->runner());
+  actor->set_run(options.kind->run);
   actor->body = options.body;
   actor->user_limit =
       user_share(options.mailbox_cap != 0 ? options.mailbox_cap : system.default_mailbox_cap);

@@ -75,7 +75,8 @@ Errc cancel_timer(Host& host, uint64_t id) noexcept {
   if (timer == nullptr) return Errc::timer_invalid;
   if (timer->is_armed()) host.disarm(*timer);
   static_cast<base::ListNode<InTargetTimers>*>(timer)->unlink();
-  host.discard(*timer);
+  if (timer->type->destroy != nullptr) timer->type->destroy(*timer);
+  host.timers.give(*timer);
   return Errc::ok;
 }
 

@@ -7,7 +7,6 @@ namespace jzx::core {
 
 Outcome Kind::start(Actor&, Turn&) const { return Outcome::wants_mail; }
 Outcome Kind::stop(Actor&, Turn&) const { return Outcome::stopped; }
-Kind::RunFn Kind::runner() const noexcept { return &run_actor; }
 
 Outcome Turn::fail(ExitReason reason, std::string_view text) noexcept {
   host.exit_reason = reason;

@@ -115,8 +115,7 @@ int ReadinessSet::tell(uint64_t timeout_ns) {
     const uint64_t id = batch_[i].data.u64;
     if (id == kWakerId) {
       waker_.take();
-    } else if (Entry* entry =
-                   find(id)) {  // nobody's: the attached fd, or a registration that is over
+    } else if (Entry* entry = find(id)) {  // else the attached fd, or a registration that is over
       entry->watch->ready(readiness(batch_[i].events));
     }
   }

@@ -17,7 +17,16 @@ using jzx::testing::open_slot;
 using jzx::testing::Rig;
 using jzx::testing::scaled;
 using jzx::testing::Script;
+using jzx::testing::send_value_foreign;
 using jzx::testing::value_of;
+
+// A sender between admission and enqueueing holds the slot, perhaps without having a core.
+void wait_until_free(Rig& rig, ActorId id) {
+  while (rig.actor(id).state.is(generation_of(id))) {
+    rig.tick();
+    std::this_thread::yield();
+  }
+}
 
 TEST(StaleId, ASlotThatWasNeverUsedIsNobodyUnderAnyGeneration) {
   Rig rig;
@@ -94,22 +103,26 @@ TEST(StaleId, NoMessageOfAForeignThreadReachesANewerActorWhileTheSlotIsReused) {
   std::vector<std::thread> senders;
   for (int i = 0; i < 3; ++i) {
     senders.emplace_back([&] {
-      ActorId target = kNobody;
+      // The newest id known, and the one before: alive, dying, gone, or replaced by now.
+      ActorId known[2] = {};
       while (!done.load()) {
-        // Each id is used for a while, so that most sends race with its death.
-        if (const ActorId now = current.load(); now != kNobody) target = now;
-        for (int n = 0; n < 8 && target != kNobody; ++n) {
-          const RawMessage message{nullptr, 0, generation_of(target)};
-          if (rig.parts->send_from_anywhere(target, message) == Errc::ok) accepted.fetch_add(1);
+        const ActorId now = current.load();
+        if (now != known[0]) {
+          known[1] = known[0];
+          known[0] = now;
         }
+        for (const ActorId target : {known[0], known[1], known[0], known[1]}) {
+          const Errc answer = send_value_foreign(rig.host(), target, generation_of(target));
+          if (answer == Errc::ok) accepted.fetch_add(1);
+        }
+        std::this_thread::yield();  // the one who handles it all needs a core, too
       }
     });
   }
 
   uint64_t handled = 0;
   uint64_t strays = 0;
-  // Long enough for the senders to be in full swing.
-  for (size_t life = 0; life < scaled(2000) || handled < scaled(1000); ++life) {
+  for (size_t life = 0; life < scaled(2000, 10); ++life) {
     Script script;
     script.handle = [&](Turn& turn, Envelope& envelope) {
       ++handled;
@@ -118,10 +131,14 @@ TEST(StaleId, NoMessageOfAForeignThreadReachesANewerActorWhileTheSlotIsReused) {
     };
     const ActorId id = rig.spawn(std::move(script));
     current.store(id);
-    for (int ticks = 0; ticks < 4; ++ticks) rig.tick();
+    // It ends while messages come in.
+    const uint64_t before = handled;
+    while (handled == before) {
+      rig.tick();
+      std::this_thread::yield();
+    }
     ASSERT_EQ(request_exit(rig.host(), id, ExitReason::normal), Errc::ok);
-    // A sender between admission and enqueueing holds the slot.
-    while (rig.actor(id).state.is(generation_of(id))) rig.tick();
+    wait_until_free(rig, id);
   }
   done.store(true);
   for (std::thread& sender : senders) sender.join();
@@ -145,17 +162,18 @@ TEST(StaleId, AStartThatIsCalledOffWhileForeignThreadsSendLosesNoMessage) {
   for (int i = 0; i < 2; ++i) {
     senders.emplace_back([&] {
       while (!done.load()) {
-        if (rig.parts->send_from_anywhere(current.load(), {}) == Errc::ok) accepted.fetch_add(1);
+        if (send_value_foreign(rig.host(), current.load(), 0) == Errc::ok) accepted.fetch_add(1);
+        std::this_thread::yield();
       }
     });
   }
-  for (size_t n = 0; n < scaled(5000, 2) || accepted.load() < scaled(1000, 2); ++n) {
+  for (size_t n = 0; n < scaled(1000, 2) || accepted.load() < 100; ++n) {
     const ActorId id = rig.spawn();
     current.store(id);
     for (int spin = 0; spin < 200 && queued_count(rig.actor(id)) == 0; ++spin) {
     }
     abort_start(rig.host(), id);
-    while (rig.actor(id).state.is(generation_of(id))) rig.tick();
+    wait_until_free(rig, id);
   }
   done.store(true);
   for (std::thread& sender : senders) sender.join();

@@ -16,17 +16,10 @@ static_assert(offsetof(jzx_message, sender) == offsetof(RawMessage, sender));
 
 class BehaviourKind final : public core::Kind {
  public:
+  constexpr BehaviourKind() noexcept : Kind(&run_own) {}
+
   Outcome resume(Actor& actor, Turn& turn) const override {
     return core::guard(turn, [&] { return handle_mail(actor, turn); });
-  }
-
-  RunFn runner() const noexcept override {
-    return [](base::Runnable& runnable, base::Executor& executor) {
-      auto& actor = static_cast<Actor&>(runnable);
-      core::run_turn(static_cast<core::Host&>(executor), actor, [&](Turn& turn) {
-        return core::guard(turn, [&] { return handle_mail(actor, turn); });
-      });
-    };
   }
 
   // The state is the user's; there is nothing of ours to free.
@@ -35,6 +28,13 @@ class BehaviourKind final : public core::Kind {
   const char* name() const noexcept override { return "behaviour"; }
 
  private:
+  static void run_own(base::Runnable& runnable, base::Executor& executor) {
+    auto& actor = static_cast<Actor&>(runnable);
+    core::run_turn(static_cast<core::Host&>(executor), actor, [&](Turn& turn) {
+      return core::guard(turn, [&] { return handle_mail(actor, turn); });
+    });
+  }
+
   static Outcome handle_mail(Actor& actor, Turn& turn) {
     const auto function = reinterpret_cast<jzx_behavior_fn>(actor.body.words[0]);
     while (Envelope* envelope = turn.take()) {

@@ -31,21 +31,14 @@ Outcome obey(Turn& turn, const Context& context) noexcept {
 // then will its on_stop be called.
 class HandlersKind final : public core::Kind {
  public:
+  constexpr HandlersKind() noexcept : Kind(&run_own) {}
+
   explicit constexpr HandlersKind(bool has_started) noexcept : has_started_(has_started) {}
 
   Outcome start(Actor& actor, Turn& turn) const override;
 
   Outcome resume(Actor& actor, Turn& turn) const override {
     return core::guard(turn, [&] { return handle_mail(actor, turn); });
-  }
-
-  RunFn runner() const noexcept override {
-    return [](base::Runnable& runnable, base::Executor& executor) {
-      auto& actor = static_cast<Actor&>(runnable);
-      core::run_turn(static_cast<core::Host&>(executor), actor, [&](Turn& turn) {
-        return core::guard(turn, [&] { return handle_mail(actor, turn); });
-      });
-    };
   }
 
   void destroy(Actor& actor, core::Host& host, ExitReason reason) const noexcept override {
@@ -66,6 +59,13 @@ class HandlersKind final : public core::Kind {
   const char* name() const noexcept override { return "handlers"; }
 
  private:
+  static void run_own(base::Runnable& runnable, base::Executor& executor) {
+    auto& actor = static_cast<Actor&>(runnable);
+    core::run_turn(static_cast<core::Host&>(executor), actor, [&](Turn& turn) {
+      return core::guard(turn, [&] { return handle_mail(actor, turn); });
+    });
+  }
+
   static Outcome handle_mail(Actor& actor, Turn& turn) {
     const ActorType& type = type_of(actor);
     Context context(port_of(turn.host), actor.id());
