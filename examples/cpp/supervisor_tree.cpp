@@ -71,8 +71,7 @@ class Narrator final : public jzx::Observer {
     names_[id] = label == nullptr ? "root" : label;
     std::printf("  %s starts\n", names_[id].c_str());
   }
-  void actor_stopped(jzx::ActorId id, jzx::ExitReason reason,
-                     const jzx::ExitText& text) override {
+  void actor_stopped(jzx::ActorId id, jzx::ExitReason reason, const jzx::ExitText& text) override {
     std::printf("  %s ends: %s%s%s\n", names_[id].c_str(), jzx::to_string(reason),
                 text.view().empty() ? "" : ", ", text.c_str());
   }
@@ -100,10 +99,10 @@ int main() {
   world.root = loop.supervise(
       {.strategy = jzx::Strategy::one_for_one, .intensity = 3, .period = 10s},
       {jzx::child<Clerk>("clerk", std::ref(world)),
-       jzx::supervisor(
-           "press", {.strategy = jzx::Strategy::rest_for_one, .intensity = 2, .period = 10s},
-           {jzx::child<Paper>("paper", std::ref(world)).backoff({.initial = 5ms}),
-            jzx::child<Ink>("ink")})});
+       jzx::supervisor("press",
+                       {.strategy = jzx::Strategy::rest_for_one, .intensity = 2, .period = 10s},
+                       {jzx::child<Paper>("paper", std::ref(world)).backoff({.initial = 5ms}),
+                        jzx::child<Ink>("ink")})});
   if (!world.root) return 2;
 
   world.root.child_as<Clerk>(0) << TryAgain{};

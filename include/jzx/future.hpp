@@ -99,8 +99,8 @@ class [[nodiscard]] Future {
     return std::move(*state->result);
   }
 
-  // Calls back once with the result: at once if it is there, else on the thread that resolves it.
-  // The future is then empty.
+  // Calls back once with the result: at once if it is there, else on the thread that resolves it,
+  // which is the actor's loop for an ask. The callback must not throw. The future is then empty.
   void then(std::function<void(Result<T>)> callback) {
     if (!is_valid()) return callback(Error(Errc::invalid_arg, "the future is empty"));
     std::exchange(state_, nullptr)->set_callback(std::move(callback));

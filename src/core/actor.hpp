@@ -69,7 +69,9 @@ struct alignas(64) Actor : base::Runnable {
   base::MpscStack<Envelope, &Envelope::next> arrivals;
   std::atomic<uint32_t> handled_seen{0};   // a sender's last look at `handled`
   std::atomic<uint32_t> system_queued{0};  // how many of the queued messages are the system's
-  uint32_t user_limit = 0;                 // how many queued messages users may have
+  // How many queued messages users may have. Atomic since a sender with a stale id may look while
+  // the next actor moves in; its exchange will fail.
+  std::atomic<uint32_t> user_limit{0};
   uint32_t slot = 0;                       // while free: the next free slot
   Relations* relations = nullptr;
   const char* label = nullptr;

@@ -141,9 +141,9 @@ void abort_actor(Host& host, Actor& actor) noexcept {
   set_stopping(actor);
   while (has_children(actor)) abort_actor(host, *actor.relations->children.back()->actor);
   abandon_timers(host, actor, DeadLetterReason::target_gone);
-  drain_mailbox(host, actor, DeadLetterReason::target_gone);
   end_actor(host, actor, ExitReason::killed, ExitText("the start was called off"));
-  // One that waits for its first turn elsewhere retires when that comes.
+  // One that waits for its first turn elsewhere, or to which another thread is just sending (that
+  // one owns its inbox), gives up its mail and retires when its turn comes.
   if (!actor.state.is_scheduled() || host.ready.remove(actor)) retire(host, actor);
 }
 
@@ -214,8 +214,10 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   actor->kind = options.kind;
   actor->set_run(options.kind->run);
   actor->body = options.body;
-  actor->user_limit =
-      user_share(options.mailbox_cap != 0 ? options.mailbox_cap : system.default_mailbox_cap);
+  // relaxed: published by open().
+  actor->user_limit.store(
+      user_share(options.mailbox_cap != 0 ? options.mailbox_cap : system.default_mailbox_cap),
+      std::memory_order_relaxed);
   actor->label = label;
   actor->child = child;
   actor->status = options.first_turn ? Status::init : Status::running;

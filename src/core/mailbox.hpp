@@ -21,7 +21,8 @@ namespace jzx::core {
 [[nodiscard]] inline bool has_room_for_user(Actor& actor, uint32_t sent) noexcept {
   const auto since = [sent](uint32_t handled) { return (sent - handled) & StateWord::kSentMask; };
   // relaxed, here and below: counters that only grow; the exchange that follows makes it exact.
-  if (since(actor.handled_seen.load(std::memory_order_relaxed)) < actor.user_limit) return true;
+  const uint32_t limit = actor.user_limit.load(std::memory_order_relaxed);
+  if (since(actor.handled_seen.load(std::memory_order_relaxed)) < limit) return true;
   // That was an old look. The consumer's line is read only now, about once per full mailbox.
   const uint32_t handled = actor.handled.load(std::memory_order_relaxed);
   actor.handled_seen.store(handled, std::memory_order_relaxed);
@@ -29,11 +30,14 @@ namespace jzx::core {
   // the exchange will fail, since more has been sent).
   const uint32_t difference = since(handled);
   const uint32_t now_queued = difference < StateWord::kSentMask / 4 * 3 ? difference : 0;
-  if (now_queued < actor.user_limit) return true;
-  // Counted up before its message is admitted and down after it was taken, so this is never too
-  // small, and a user is never refused because of a system message.
-  const uint32_t system = actor.system_queued.load(std::memory_order_relaxed);
-  return now_queued < actor.user_limit + system;
+  if (now_queued < limit) return true;
+  // Counted up before its message is admitted and down after it was taken, so this is not too
+  // small, unless a system message was taken since `handled` was read: then look again. A user is
+  // never refused because of a system message.
+  // acquire: pairs with the release in take(), so that who sees the lower count sees `handled`.
+  const uint32_t system = actor.system_queued.load(std::memory_order_acquire);
+  if (now_queued < limit + system) return true;
+  return actor.handled.load(std::memory_order_relaxed) != handled && has_room_for_user(actor, sent);
 }
 
 [[nodiscard]] inline Admission admit_user(Actor& actor, uint32_t generation) noexcept {
@@ -65,7 +69,8 @@ namespace jzx::core {
   const uint32_t handled = actor.handled.load(std::memory_order_relaxed);
   actor.handled.store(handled + 1, std::memory_order_relaxed);
   if ((envelope->flags & Envelope::kSystem) != 0) {
-    actor.system_queued.fetch_sub(1, std::memory_order_relaxed);  // a counter on its own
+    // release: after `handled`; pairs with the acquire in has_room_for_user().
+    actor.system_queued.fetch_sub(1, std::memory_order_release);
     // Users refresh their look when they send. Where nobody does, it must not get a lap behind.
     if (handled % (1u << 20) == 0) actor.handled_seen.store(handled, std::memory_order_relaxed);
   }

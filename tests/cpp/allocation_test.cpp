@@ -1,4 +1,5 @@
-// After warm-up a message costs no memory from the system. Not under a sanitizer, which owns malloc.
+// After warm-up a message costs no memory from the system. Not under a sanitizer, which owns
+// malloc.
 #include <gtest/gtest.h>
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -58,8 +59,7 @@ TEST_F(Allocations, OfMessagesBetweenActorsAreNone) {
               loop.settle();
             }),
             0u);
-  EXPECT_EQ(loop.run_until(a.ask('?')).value() + loop.run_until(b.ask('?')).value(),
-            kMessages + 3);
+  EXPECT_EQ(loop.run_until(a.ask('?')).value() + loop.run_until(b.ask('?')).value(), kMessages + 3);
 }
 
 TEST_F(Allocations, OfMessagesFromOutsideAreNone) {

@@ -99,6 +99,29 @@ TEST(Ask, CanBeSentAsAPlainMessageAndTheReplyIsDropped) {
   EXPECT_EQ(census.ended(), 1);
 }
 
+TEST(Ask, IsAnsweredByAHandlerThatStopsItsActor) {
+  struct Last {
+    int on(Get, Context& context) {
+      context.stop();
+      return 8;
+    }
+  };
+  ClockedLoop loop;
+  const auto last = loop.spawn<Last>();
+  Future<int> first = last.ask(Get{});
+  Future<int> second = last.ask(Get{});
+  EXPECT_EQ(loop.run(), Errc::ok);
+  EXPECT_EQ(first.get().value(), 8);
+  EXPECT_FALSE(second.get().ok());
+}
+
+TEST(Ask, WhoseFutureIsDroppedIsHandledAllTheSame) {
+  ClockedLoop loop;
+  const auto cell = loop.spawn<Cell>();
+  (void)cell.ask(Set{3});
+  EXPECT_EQ(loop.run_until(cell.ask(Get{})).value(), 3);
+}
+
 // ---- no answer ----
 
 void expect_error(Result<int> result, Errc code) {
@@ -213,9 +236,8 @@ TEST(Ask, ByAnActorIsAnsweredThroughThen) {
   struct Asker {
     Asker(ActorRef<Cell> the_cell, int& the_answer) : cell(the_cell), answer(the_answer) {}
     void on(Get, Context& context) {
-      cell.ask(Get{}).then([self = context.self(*this)](Result<int> result) {
-        self << Set{*result};
-      });
+      cell.ask(Get{}).then(
+          [self = context.self(*this)](Result<int> result) { self << Set{*result}; });
     }
     void on(Set set) { answer = set.to; }
     ActorRef<Cell> cell;

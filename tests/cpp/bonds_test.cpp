@@ -152,9 +152,8 @@ TEST(Signals, ReachHandlersHoweverTheyTakeThem) {
   struct Target {};
   const auto target = loop.spawn<Target>();
   int counts[4] = {};
-  const Pid watchers[4] = {
-      loop.spawn<ByValue>(counts[0]), loop.spawn<ByReference>(counts[1]),
-      loop.spawn<ByMove>(counts[2]), loop.spawn<ByMoveWithContext>(counts[3])};
+  const Pid watchers[4] = {loop.spawn<ByValue>(counts[0]), loop.spawn<ByReference>(counts[1]),
+                           loop.spawn<ByMove>(counts[2]), loop.spawn<ByMoveWithContext>(counts[3])};
   for (const Pid& watcher : watchers) EXPECT_EQ(loop.monitor(watcher, target), Errc::ok);
   EXPECT_EQ(loop.kill(target), Errc::ok);
   loop.settle();

@@ -70,8 +70,8 @@ class Counted {
   [[maybe_unused]] std::array<std::byte, kPadding> padding_{};
 };
 
-using Small = Counted<1>;                // travels inside the envelope
-using Big = Counted<500>;                // in a box
-using ThrowingMove = Counted<1, true>;   // in a box, so that it need not move again
+using Small = Counted<1>;               // travels inside the envelope
+using Big = Counted<500>;               // in a box
+using ThrowingMove = Counted<1, true>;  // in a box, so that it need not move again
 
 }  // namespace jzx::testing

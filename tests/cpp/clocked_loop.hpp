@@ -70,8 +70,8 @@ class ClockedLoop : public LoopParts, public Loop {
     if (!checks_ledger_) return;
     const core::Ledger ledger = system().ledger();
     EXPECT_EQ(ledger.accepted, ledger.handled + ledger.dead_lettered + ledger.queued)
-        << "handled " << ledger.handled << ", dead-lettered " << ledger.dead_lettered
-        << ", queued " << ledger.queued;
+        << "handled " << ledger.handled << ", dead-lettered " << ledger.dead_lettered << ", queued "
+        << ledger.queued;
   }
 
   // For tests in which others still send at the end: the ledger is for quiet moments.

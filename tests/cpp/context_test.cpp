@@ -214,8 +214,7 @@ TEST(SpawnChild, StopsTheChildrenWithTheParentTheYoungestFirst) {
 TEST(Spawn, FromAHandlerMakesNoChild) {
   ClockedLoop loop;
   ActorRef<Idle> made;
-  const auto maker =
-      loop.spawn<Inside>([&](Context& context) { made = context.spawn<Idle>(); });
+  const auto maker = loop.spawn<Inside>([&](Context& context) { made = context.spawn<Idle>(); });
   maker << Go{};
   loop.settle();
   ASSERT_TRUE(made);
@@ -311,8 +310,7 @@ TEST(SendAfter, WithANegativeDelayIsDueAtOnceAndWithTheLongestNever) {
   const auto ticker = loop.spawn<Ticker>(log);
   EXPECT_EQ(loop.send_after(-5ms, ticker, Ping{1}), Errc::ok);
   EXPECT_EQ(loop.send_after(std::chrono::milliseconds::max(), ticker, Ping{2}), Errc::ok);
-  EXPECT_EQ(loop.send_after(std::chrono::milliseconds::max() / 500'000, ticker, Ping{3}),
-            Errc::ok);
+  EXPECT_EQ(loop.send_after(std::chrono::milliseconds::max() / 500'000, ticker, Ping{3}), Errc::ok);
   loop.settle();
   EXPECT_EQ(log, std::vector<int>{1});
   loop.advance(std::chrono::hours(24 * 365));

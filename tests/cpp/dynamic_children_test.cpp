@@ -100,8 +100,7 @@ TEST_F(DynamicChildren, AreListedWithNameModeAndPid) {
 }
 
 TEST_F(DynamicChildren, AreCountedAsKnownAndActive) {
-  const Pid waiting =
-      *family.add(jzx::child<Worker>("waiting", 2).backoff({.initial = 100ms}));
+  const Pid waiting = *family.add(jzx::child<Worker>("waiting", 2).backoff({.initial = 100ms}));
   typed(waiting) << Fail{};
   loop.settle();
   const ChildCounts counts = family.count();

@@ -30,9 +30,7 @@ struct Watcher {
 // ---- in a constructor given to spawn: the exception is the caller's ----
 
 struct BadStart {
-  explicit BadStart(Census& census) : part(census) {
-    throw std::runtime_error("cannot be made");
-  }
+  explicit BadStart(Census& census) : part(census) { throw std::runtime_error("cannot be made"); }
   void on(Boom) {}
   Small part;
 };
@@ -227,8 +225,8 @@ TEST(Exception, InTheConstructorOfASupervisedChildIsAFailedStart) {
   struct Fine {};
   Census census;
   ClockedLoop loop;
-  const SupervisorRef family = loop.supervise(
-      {}, {jzx::child<Fine>("fine"), jzx::child<BadStart>("bad", std::ref(census))});
+  const SupervisorRef family =
+      loop.supervise({}, {jzx::child<Fine>("fine"), jzx::child<BadStart>("bad", std::ref(census))});
   EXPECT_FALSE(family);
   EXPECT_EQ(loop.supervise_error(), Errc::start_failed);
   loop.settle();
@@ -246,8 +244,8 @@ struct Sickly {
 TEST(Exception, InTheConstructorOfARestartCountsAsAFailureUntilItEscalates) {
   int allowance = 1;
   ClockedLoop loop;
-  const SupervisorRef family = loop.supervise(
-      {.intensity = 3, .period = 1000ms}, {jzx::child<Sickly>("sickly", std::ref(allowance))});
+  const SupervisorRef family = loop.supervise({.intensity = 3, .period = 1000ms},
+                                              {jzx::child<Sickly>("sickly", std::ref(allowance))});
   ASSERT_TRUE(family);
   family.child_as<Sickly>(0) << Boom{"once"};
   loop.settle();

@@ -34,9 +34,9 @@ class Supervise : public ::testing::Test {
   }
   // a, b and c under this strategy; the log is clear.
   SupervisorRef three(Strategy strategy) {
-    const SupervisorRef family = loop.supervise(
-        {.strategy = strategy, .intensity = 10, .period = 1000ms},
-        {worker("a"), worker("b"), worker("c")});
+    const SupervisorRef family =
+        loop.supervise({.strategy = strategy, .intensity = 10, .period = 1000ms},
+                       {worker("a"), worker("b"), worker("c")});
     loop.settle();
     EXPECT_EQ(log, (Log{"+a", "+b", "+c"}));
     log.clear();
@@ -152,9 +152,9 @@ TEST_F(Supervise, GivesAChildTheMailboxItsSpecAsksFor) {
 // ---- backoff ----
 
 TEST_F(Supervise, WaitsLongerAfterEveryFailureUpToTheLimit) {
-  const SupervisorRef family = loop.supervise(
-      {.intensity = 10, .period = 10'000ms},
-      {worker("w").backoff({.initial = 100ms, .max = 300ms, .factor = 2.0f})});
+  const SupervisorRef family =
+      loop.supervise({.intensity = 10, .period = 10'000ms},
+                     {worker("w").backoff({.initial = 100ms, .max = 300ms, .factor = 2.0f})});
   loop.settle();
   for (const auto delay : {100ms, 200ms, 300ms, 300ms}) {
     family.child_as<Worker>(0) << Fail{};
@@ -194,8 +194,7 @@ TEST_F(Supervise, EndsWhenThereAreTooManyRestartsAndTheObserverIsToldOnce) {
 }
 
 TEST_F(Supervise, CountsOnlyTheRestartsOfThePeriod) {
-  const SupervisorRef family =
-      loop.supervise({.intensity = 1, .period = 100ms}, {worker("a")});
+  const SupervisorRef family = loop.supervise({.intensity = 1, .period = 100ms}, {worker("a")});
   loop.settle();
   for (int i = 0; i < 5; ++i) {
     family.child_as<Worker>(0) << Fail{};

@@ -55,7 +55,8 @@ TEST(TwoLoops, AHandlerOfOneSendsToAnActorOfTheOther) {
   EXPECT_EQ(b.run_until(sum.ask(Go{})).value(), 11);
 }
 
-// Of a message from another loop there is no sender: its id would mean nobody here, or someone else.
+// Of a message from another loop there is no sender: its id would mean nobody here, or someone
+// else.
 TEST(TwoLoops, AMessageFromTheOtherHasNoSender) {
   struct Curious {
     void on(Number, Context& context) {
