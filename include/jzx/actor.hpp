@@ -8,10 +8,10 @@
 //   };
 //
 // Optional: `on_start(Context&)` before the first message, `on_stop(Context&, ExitReason)` at the
-// end (not if on_start never returned, nor when the whole loop is destroyed), and `on(const Down&)`,
-// `on(const Exit&)`, `on(const ChildExit&)`, `on(const IoEvent&)` for what the system tells. A
-// handler runs to its end and must not block. One that throws ends the actor with reason panic and
-// the exception's text.
+// end (not if on_start never returned, nor when the whole loop is destroyed), and `on(const
+// Down&)`, `on(const Exit&)`, `on(const ChildExit&)`, `on(const IoEvent&)` for what the system
+// tells. A handler runs to its end and must not block. One that throws ends the actor with reason
+// panic and the exception's text.
 //
 // Sends through an ActorRef find the handler at compile time. For sends through an untyped Pid the
 // actor lists what it takes:   using Messages = jzx::Messages<Add, Stop>;
@@ -32,7 +32,9 @@ struct Messages {};
 namespace detail {
 
 template <class A, class M>
-concept HandlesAlone = requires(A& actor, M&& message) { actor.on(std::move(message)); };
+concept HandlesAlone = requires(A& actor, M&& message) {
+  actor.on(std::move(message));
+};
 template <class A, class M>
 concept HandlesWithContext = requires(A& actor, M&& message, Context& context) {
   actor.on(std::move(message), context);
@@ -59,7 +61,7 @@ consteval bool check_handler() {
 template <class M>
 struct Exactly {
   template <class T>
-    requires std::same_as<std::remove_cv_t<T>, M>
+  requires std::same_as<std::remove_cv_t<T>, M>
   operator T&&() const noexcept;  // NOLINT: it is one, as far as handlers can tell
 };
 
@@ -117,9 +119,9 @@ void handle_ask(void* actor, Context& context, Envelope& envelope) {
 }
 
 template <class A, class M>
-inline constexpr MessageType typed_ask{
-    type_name<M>.data(), &message_type<Ask<M, ReplyOf<A, M>>>,
-    destroy_or_nothing<Ask<M, ReplyOf<A, M>>>, &handle_ask<A, M>};
+inline constexpr MessageType typed_ask{type_name<M>.data(), &message_type<Ask<M, ReplyOf<A, M>>>,
+                                       destroy_or_nothing<Ask<M, ReplyOf<A, M>>>,
+                                       &handle_ask<A, M>};
 
 // ---- the type of an actor, erased ----
 
@@ -155,11 +157,16 @@ template <class A>
 void tell_by_tag(void* instance, Context& context, uint32_t tag, void* payload) {
   A& actor = *static_cast<A*>(instance);
   switch (tag) {
-    case 0xffff0001u: return tell<A, IoEvent>(actor, context, payload);
-    case 0xffff0002u: return tell<A, ChildExit>(actor, context, payload);
-    case 0xffff0004u: return tell<A, Down>(actor, context, payload);
-    case 0xffff0005u: return tell<A, Exit>(actor, context, payload);
-    default: return;
+    case 0xffff0001u:
+      return tell<A, IoEvent>(actor, context, payload);
+    case 0xffff0002u:
+      return tell<A, ChildExit>(actor, context, payload);
+    case 0xffff0004u:
+      return tell<A, Down>(actor, context, payload);
+    case 0xffff0005u:
+      return tell<A, Exit>(actor, context, payload);
+    default:
+      return;
   }
 }
 
@@ -179,40 +186,45 @@ struct ListedMessages {
   using type = Messages<>;
 };
 template <class A>
-  requires requires { typename A::Messages; }
+requires requires { typename A::Messages; }
 struct ListedMessages<A> {
   using type = typename A::Messages;
 };
 
 template <class A>
 void start_actor(void* actor, Context& context) {
-  if constexpr (requires(A& a) { a.on_start(context); }) {
+  if constexpr (requires(A & a) { a.on_start(context); }) {
     static_cast<A*>(actor)->on_start(context);
-  } else if constexpr (requires(A& a) { a.on_start(); }) {
+  } else if constexpr (requires(A & a) { a.on_start(); }) {
     static_cast<A*>(actor)->on_start();
   }
 }
 
 template <class A>
 void stop_actor(void* actor, Context& context, ExitReason reason) {
-  if constexpr (requires(A& a) { a.on_stop(context, reason); }) {
+  if constexpr (requires(A & a) { a.on_stop(context, reason); }) {
     static_cast<A*>(actor)->on_stop(context, reason);
-  } else if constexpr (requires(A& a) { a.on_stop(reason); }) {
+  } else if constexpr (requires(A & a) { a.on_stop(reason); }) {
     static_cast<A*>(actor)->on_stop(reason);
-  } else if constexpr (requires(A& a) { a.on_stop(context); }) {
+  } else if constexpr (requires(A & a) { a.on_stop(context); }) {
     static_cast<A*>(actor)->on_stop(context);
-  } else if constexpr (requires(A& a) { a.on_stop(); }) {
+  } else if constexpr (requires(A & a) { a.on_stop(); }) {
     static_cast<A*>(actor)->on_stop();
   }
 }
 
 template <class A>
-concept HasOnStart = requires(A& a, Context& c) { a.on_start(c); } || requires(A& a) { a.on_start(); };
+concept HasOnStart = requires(A& a, Context& c) {
+  a.on_start(c);
+}
+|| requires(A& a) { a.on_start(); };
 template <class A>
-concept HasOnStop = requires(A& a, Context& c, ExitReason r) { a.on_stop(c, r); } ||
-                    requires(A& a, ExitReason r) { a.on_stop(r); } ||
-                    requires(A& a, Context& c) { a.on_stop(c); } ||
-                    requires(A& a) { a.on_stop(); };
+concept HasOnStop = requires(A& a, Context& c, ExitReason r) {
+  a.on_stop(c, r);
+}
+|| requires(A& a, ExitReason r) { a.on_stop(r); }
+|| requires(A& a, Context& c) { a.on_stop(c); }
+|| requires(A& a) { a.on_stop(); };
 
 template <class A>
 void destroy_actor(void* actor, Port& port) noexcept {

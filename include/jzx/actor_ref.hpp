@@ -58,8 +58,11 @@ class ActorRef {
   [[nodiscard]] constexpr Pid pid() const noexcept { return pid_; }
   constexpr operator Pid() const noexcept { return pid_; }  // NOLINT: every ActorRef is a Pid
   [[nodiscard]] constexpr ActorId id() const noexcept { return pid_.id(); }
-  [[nodiscard]] constexpr explicit operator bool() const noexcept { return static_cast<bool>(pid_); }
-  [[nodiscard]] friend constexpr bool operator==(const ActorRef&, const ActorRef&) noexcept = default;
+  [[nodiscard]] constexpr explicit operator bool() const noexcept {
+    return static_cast<bool>(pid_);
+  }
+  [[nodiscard]] friend constexpr bool operator==(const ActorRef&,
+                                                 const ActorRef&) noexcept = default;
 
  private:
   Pid pid_;

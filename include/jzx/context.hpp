@@ -18,9 +18,7 @@ class Context final : public SystemFace {
   }
 
   // Who sent the message; empty if that was no actor.
-  [[nodiscard]] Pid sender() const noexcept {
-    return sender_ == 0 ? Pid() : Pid(port_, sender_);
-  }
+  [[nodiscard]] Pid sender() const noexcept { return sender_ == 0 ? Pid() : Pid(port_, sender_); }
   // Sends to the sender.
   template <class M>
   Errc reply(M&& message) const {

@@ -5,20 +5,20 @@
 
 namespace jzx {
 
-enum class [[nodiscard]] Errc : int {
-  ok = 0,
-  unknown = -1,
-  no_memory = -2,
-  invalid_arg = -3,
-  loop_closed = -4,
-  no_such_actor = -5,
-  actor_not_local = -6,
-  mailbox_full = -7,
-  timer_invalid = -8,
-  io_reg_failed = -9,
-  io_not_watched = -10,
-  max_actors = -11,
-  start_failed = -12,
+enum class [[nodiscard]] Errc : int{
+    ok = 0,
+    unknown = -1,
+    no_memory = -2,
+    invalid_arg = -3,
+    loop_closed = -4,
+    no_such_actor = -5,
+    actor_not_local = -6,
+    mailbox_full = -7,
+    timer_invalid = -8,
+    io_reg_failed = -9,
+    io_not_watched = -10,
+    max_actors = -11,
+    start_failed = -12,
 };
 
 [[nodiscard]] constexpr bool ok(Errc code) noexcept { return code == Errc::ok; }

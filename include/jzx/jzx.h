@@ -261,8 +261,7 @@ JZX_API jzx_err jzx_spawn_supervisor(jzx_loop* loop, const jzx_supervisor_init* 
 JZX_API jzx_err jzx_supervisor_child_id(jzx_loop* loop, jzx_actor_id supervisor, size_t index,
                                         jzx_actor_id* out);
 
-JZX_API jzx_err jzx_send(jzx_loop* loop, jzx_actor_id target, void* data, size_t len,
-                         uint32_t tag);
+JZX_API jzx_err jzx_send(jzx_loop* loop, jzx_actor_id target, void* data, size_t len, uint32_t tag);
 
 /* Any thread. OK means: delivered once, or handed to on_dead_letter. */
 JZX_API jzx_err jzx_send_async(jzx_loop* loop, jzx_actor_id target, void* data, size_t len,

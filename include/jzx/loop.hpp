@@ -23,7 +23,8 @@
 namespace jzx {
 
 enum class Reactor : uint8_t {
-  automatic,  // the environment variable JZX_REACTOR, else io_uring if the kernel allows, else epoll
+  automatic,  // the environment variable JZX_REACTOR, else io_uring if the kernel allows, else
+              // epoll
   io_uring,
   epoll,
 };
@@ -106,9 +107,8 @@ class JZX_API Loop : public SystemFace {
   Result<T> run_until(Future<T> future) {
     if (future.is_ready()) return future.get();
     auto awaited = std::make_shared<detail::Awaited<T>>();
-    future.then([awaited, port = port_](Result<T> result) {
-      awaited->answer(*port, std::move(result));
-    });
+    future.then(
+        [awaited, port = port_](Result<T> result) { awaited->answer(*port, std::move(result)); });
     while (awaited->is_waiting()) {
       if (run_once(std::chrono::hours(1)) || !awaited->leave()) continue;
       return Error(Errc::loop_closed, "the loop ended before the future was resolved");

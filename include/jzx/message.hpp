@@ -50,8 +50,8 @@ consteval bool check_message() {
 // ---- how a message lies in its envelope ----
 
 template <class M>
-inline constexpr bool fits_inline =
-    sizeof(M) <= Envelope::kInlineSize && alignof(M) <= 8 && std::is_nothrow_move_constructible_v<M>;
+inline constexpr bool fits_inline = sizeof(M) <= Envelope::kInlineSize &&
+                                    alignof(M) <= 8 && std::is_nothrow_move_constructible_v<M>;
 
 template <class M>
 struct Box {
@@ -86,7 +86,8 @@ template <class M>
   if constexpr (fits_inline<Type>) {
     new (envelope.storage) Type(std::forward<M>(message));
   } else {
-    static_assert(alignof(Type) <= alignof(std::max_align_t), "jzx: messages may not be over-aligned");
+    static_assert(alignof(Type) <= alignof(std::max_align_t),
+                  "jzx: messages may not be over-aligned");
     void* memory = allocate(port, sizeof(Type));
     if (memory == nullptr) return false;
     struct Undo {
@@ -105,7 +106,7 @@ template <class M>
 
 template <class M>
 inline constexpr void (*destroy_or_nothing)(Envelope&) noexcept =
-    fits_inline<M> && std::is_trivially_destructible_v<M> ? nullptr : &destroy_message<M>;
+    fits_inline<M>&& std::is_trivially_destructible_v<M> ? nullptr : &destroy_message<M>;
 
 // The message on its own: its handler is looked up where it arrives.
 template <class M>

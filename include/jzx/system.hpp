@@ -43,9 +43,9 @@ class SystemFace {
     A* instance = detail::make_instance<A>(*port_, std::forward<Args>(args)...);
     if (instance == nullptr) return spawn_failed<A>(Errc::no_memory);
     ActorId id = 0;
-    const Errc error = detail::spawn(
-        *port_, detail::actor_type<A>, instance,
-        {options.name, options.mailbox_cap, options.supervisor.id()}, id);
+    const Errc error =
+        detail::spawn(*port_, detail::actor_type<A>, instance,
+                      {options.name, options.mailbox_cap, options.supervisor.id()}, id);
     if (error == Errc::ok) return ActorRef<A>(Pid(port_, id));
     detail::destroy_actor<A>(instance, *port_);
     return spawn_failed<A>(error);

@@ -116,8 +116,7 @@ class ChunkedArray {
     if (memory == nullptr) return false;
     auto* directory = new (memory) Directory{old, capacity};
     for (uint32_t i = 0; i < capacity; ++i) {
-      T* chunk =
-          i < old_capacity ? old->chunks()[i].load(std::memory_order_relaxed) : nullptr;
+      T* chunk = i < old_capacity ? old->chunks()[i].load(std::memory_order_relaxed) : nullptr;
       new (&directory->chunks()[i]) std::atomic<T*>(chunk);
     }
     // release: publishes the copied pointers, and through them the elements; pairs with find().

@@ -52,7 +52,8 @@ class Timer : public ListNode<InTimerList> {
   void fire(Executor& executor) { fire_(*this, executor); }
   [[nodiscard]] bool is_armed() const noexcept { return is_linked(); }
 
-  // The tick at which it is due; with kUnstamped, the delay from a clock read that is still to come.
+  // The tick at which it is due; with kUnstamped, the delay from a clock read that is still to
+  // come.
   static constexpr uint64_t kUnstamped = 1ull << 63;
   uint64_t deadline_ms = 0;
 

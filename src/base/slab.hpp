@@ -39,7 +39,8 @@ class Slab {
   // nullptr when the allocator refuses.
   [[nodiscard]] void* take() noexcept {
     FreeObject* object = free_;
-    if (object == nullptr) [[unlikely]] return take_from_new_chunk();
+    if (object == nullptr) [[unlikely]]
+      return take_from_new_chunk();
     free_ = object->next;
     count_taken();
     return object;

@@ -3,7 +3,8 @@
 // the two fight over one line. Everything an idle actor rarely has (children, links, monitors,
 // timers, watches, a registered name) is in Relations, made when first needed.
 //
-// Threads: the atomics, `state` and `arrivals` by anybody; the rest by the consumer, that is by whoever runs the actor's turn, and before it is first opened.
+// Threads: the atomics, `state` and `arrivals` by anybody; the rest by the consumer, that is by
+// whoever runs the actor's turn, and before it is first opened.
 #pragma once
 
 #include <atomic>
@@ -72,7 +73,7 @@ struct alignas(64) Actor : base::Runnable {
   // How many queued messages users may have. Atomic since a sender with a stale id may look while
   // the next actor moves in; its exchange will fail.
   std::atomic<uint32_t> user_limit{0};
-  uint32_t slot = 0;                       // while free: the next free slot
+  uint32_t slot = 0;  // while free: the next free slot
   Relations* relations = nullptr;
   const char* label = nullptr;
 

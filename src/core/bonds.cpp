@@ -21,9 +21,7 @@ void free_link(Host& host, Link& link) noexcept {
   host.system.links.give(&link);
 }
 
-void link_notice_done(Notice& notice, Host& host) {
-  free_link(host, static_cast<Link&>(notice));
-}
+void link_notice_done(Notice& notice, Host& host) { free_link(host, static_cast<Link&>(notice)); }
 
 LinkEnd* find_link(Actor& a, Actor& b) noexcept {
   if (a.relations == nullptr || b.relations == nullptr) return nullptr;

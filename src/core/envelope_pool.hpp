@@ -25,7 +25,8 @@ class EnvelopePool {
   // nullptr: no memory. The storage is not initialised.
   [[nodiscard]] Envelope* take(const MessageType* type, ActorId sender) noexcept {
     void* memory = own_.take();
-    if (memory == nullptr) [[unlikely]] return nullptr;
+    if (memory == nullptr) [[unlikely]]
+      return nullptr;
     return new (memory) Envelope(type, sender, 0);
   }
 

@@ -6,30 +6,48 @@ const MessageType raw_message_type{"raw", &raw_message_type, nullptr, nullptr};
 
 const char* to_string(Errc code) noexcept {
   switch (code) {
-    case Errc::ok: return "ok";
-    case Errc::unknown: return "unknown error";
-    case Errc::no_memory: return "out of memory";
-    case Errc::invalid_arg: return "invalid argument";
-    case Errc::loop_closed: return "the loop is being destroyed";
-    case Errc::no_such_actor: return "no such actor: it has ended, or never was";
-    case Errc::actor_not_local: return "the actor is not in this process";
-    case Errc::mailbox_full: return "the actor's mailbox is full";
-    case Errc::timer_invalid: return "no such timer: it has fired, was cancelled, or never was";
-    case Errc::io_reg_failed: return "the file descriptor cannot be watched";
-    case Errc::io_not_watched: return "the file descriptor is not watched";
-    case Errc::max_actors: return "the limit of live actors is reached";
-    case Errc::start_failed: return "a child refused to start";
+    case Errc::ok:
+      return "ok";
+    case Errc::unknown:
+      return "unknown error";
+    case Errc::no_memory:
+      return "out of memory";
+    case Errc::invalid_arg:
+      return "invalid argument";
+    case Errc::loop_closed:
+      return "the loop is being destroyed";
+    case Errc::no_such_actor:
+      return "no such actor: it has ended, or never was";
+    case Errc::actor_not_local:
+      return "the actor belongs to another system";
+    case Errc::mailbox_full:
+      return "the actor's mailbox is full";
+    case Errc::timer_invalid:
+      return "no such timer: it has fired, was cancelled, or never was";
+    case Errc::io_reg_failed:
+      return "the file descriptor cannot be watched";
+    case Errc::io_not_watched:
+      return "the file descriptor is not watched";
+    case Errc::max_actors:
+      return "the limit of live actors is reached";
+    case Errc::start_failed:
+      return "a child refused to start";
   }
   return "unknown error code";
 }
 
 const char* to_string(ExitReason reason) noexcept {
   switch (reason) {
-    case ExitReason::normal: return "normal";
-    case ExitReason::fail: return "fail";
-    case ExitReason::panic: return "panic";
-    case ExitReason::noproc: return "noproc";
-    case ExitReason::killed: return "killed";
+    case ExitReason::normal:
+      return "normal";
+    case ExitReason::fail:
+      return "fail";
+    case ExitReason::panic:
+      return "panic";
+    case ExitReason::noproc:
+      return "noproc";
+    case ExitReason::killed:
+      return "killed";
   }
   return "unknown";
 }

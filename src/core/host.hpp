@@ -67,7 +67,8 @@ class Host : public base::Executor {
   TimerMap timers;
   Ledger counters;  // of this worker's thread; `queued` and foreign sends are added on demand
   uint32_t messages_per_turn;
-  // How the turn under way failed; here because a turn should not clear a text that it rarely needs.
+  // How the turn under way failed; here because a turn should not clear a text that it rarely
+  // needs.
   ExitReason exit_reason = ExitReason::normal;
   ExitText exit_text;
   // How users know this system: the jzx_loop of behaviours, the port of typed actors.

@@ -203,7 +203,8 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   if (actor == nullptr) return system.actors.is_full() ? Errc::max_actors : Errc::no_memory;
 
   Child* child = parent == nullptr ? nullptr : make_child(system, *parent, options);
-  const char* label = options.label == nullptr ? nullptr : copy_label(system.allocator, options.label);
+  const char* label =
+      options.label == nullptr ? nullptr : copy_label(system.allocator, options.label);
   if ((parent != nullptr && child == nullptr) || (options.label != nullptr && label == nullptr)) {
     if (child != nullptr) child_notice_done(*child, host);
     system.allocator.release(const_cast<char*>(label));

@@ -19,11 +19,11 @@ namespace jzx::core {
 struct SpawnOptions {
   const Kind* kind = nullptr;
   Body body;
-  uint32_t mailbox_cap = 0;       // 0: the system's default
-  const char* label = nullptr;    // copied
+  uint32_t mailbox_cap = 0;     // 0: the system's default
+  const char* label = nullptr;  // copied
   ActorId parent = kNobody;
-  void* child_mark = nullptr;        // the parent finds it again in Child::mark
-  bool first_turn = false;           // Kind::start() is wanted
+  void* child_mark = nullptr;  // the parent finds it again in Child::mark
+  bool first_turn = false;     // Kind::start() is wanted
   bool is_supervisor = false;
 };
 

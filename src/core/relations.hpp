@@ -35,17 +35,16 @@ struct Link : Notice {  // told to the end that survives, if that traps exits
   LinkEnd ends[2];
   Exit exit;
 
-  [[nodiscard]] LinkEnd& other(const LinkEnd& end) noexcept { return &end == ends ? ends[1] : ends[0]; }
+  [[nodiscard]] LinkEnd& other(const LinkEnd& end) noexcept {
+    return &end == ends ? ends[1] : ends[0];
+  }
 };
 
 // ---- monitors ----
 
 struct InWatchedBy {};
 struct InWatching {};
-struct Monitor : Notice,
-                 base::Slotted,
-                 base::ListNode<InWatchedBy>,
-                 base::ListNode<InWatching> {
+struct Monitor : Notice, base::Slotted, base::ListNode<InWatchedBy>, base::ListNode<InWatching> {
   Actor* watcher = nullptr;
   Actor* target = nullptr;
   Down down;

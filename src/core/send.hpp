@@ -21,20 +21,24 @@ namespace jzx::core {
   Actor* actor = host.system.actors.find(target);
   if (actor == nullptr) return Errc::no_such_actor;
   const Admission admission = admit_user(*actor, generation_of(target));
-  if (admission >= Admission::full) [[unlikely]] return refused(host, target, admission);
+  if (admission >= Admission::full) [[unlikely]]
+    return refused(host, target, admission);
   ++host.counters.accepted;
   if (enqueue(*actor, envelope, admission)) host.submit(*actor);
   return Errc::ok;
 }
 
-// The common raw send, whole and without a call inside, so that it compiles to a leaf function. False
-// if anything is unusual; then nothing has happened, and send() finds out what. On the host's thread.
+// The common raw send, whole and without a call inside, so that it compiles to a leaf function.
+// False if anything is unusual; then nothing has happened, and send() finds out what. On the host's
+// thread.
 [[nodiscard]] inline bool send_common(Host& host, ActorId target, void* data, size_t size,
                                       uint32_t tag) noexcept {
   Actor* actor = host.system.actors.find(target);
-  if (actor == nullptr || !host.envelopes.has_own()) [[unlikely]] return false;
+  if (actor == nullptr || !host.envelopes.has_own()) [[unlikely]]
+    return false;
   const Admission admission = admit_user(*actor, generation_of(target));
-  if (admission >= Admission::full) [[unlikely]] return false;
+  if (admission >= Admission::full) [[unlikely]]
+    return false;
   // Cannot fail: it has one, and only this thread takes from there.
   Envelope* envelope = host.envelopes.take(&raw_message_type, host.current_id);
   new (envelope->storage) RawMessage{data, size, tag, host.current_id};

@@ -96,8 +96,8 @@ class StateWord {
     }
   }
 
-  // What the body waits for has come, or may have: it gets a turn. For a suspended body, and for one
-  // that waits for mail or for something else, whichever comes first.
+  // What the body waits for has come, or may have: it gets a turn. For a suspended body, and for
+  // one that waits for mail or for something else, whichever comes first.
   [[nodiscard]] Wake wake(uint32_t generation) noexcept {
     uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
     for (;;) {

@@ -6,11 +6,11 @@
 
 #include <cstdint>
 
+#include <jzx/observer.hpp>
 #include "base/slab.hpp"
 #include "base/slot_map.hpp"
 #include "core/actor_table.hpp"
 #include "core/names.hpp"
-#include <jzx/observer.hpp>
 #include "core/relations.hpp"
 
 namespace jzx::core {
@@ -72,7 +72,7 @@ class System {
   Observer* observer = nullptr;
   uint32_t default_mailbox_cap;
   uint32_t first_generation;
-  uint32_t alive = 0;     // actors that have not ended
+  uint32_t alive = 0;  // actors that have not ended
   bool is_closing = false;
 };
 

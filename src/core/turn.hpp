@@ -1,5 +1,6 @@
 // The turn: resume one actor for up to its budget, then decide what happens next. There is exactly
-// one implementation, for all kinds and all drivers: run_turn(). A Turn is what the kind sees of it.
+// one implementation, for all kinds and all drivers: run_turn(). A Turn is what the kind sees of
+// it.
 //
 //   queue ──▶ run_turn ──▶ start / resume / stop ──▶ Outcome ──▶ idle
 //                                                           ├──▶ settle: queue again
@@ -31,7 +32,8 @@ class Turn {
     in_hand_ = core::take(actor);
     if (in_hand_ == nullptr) return nullptr;
     --budget_;
-    if (in_hand_->flags == 0) [[likely]] return in_hand_;
+    if (in_hand_->flags == 0) [[likely]]
+      return in_hand_;
     return skip_void();
   }
 
@@ -80,10 +82,10 @@ inline void run_turn(Host& host, Actor& actor, Resume&& resume) {
   }
   Turn turn(host, actor);
   host.current_id = actor.id();
-  const Outcome outcome =
-      actor.status == Status::running ? resume(turn) : start_body(actor, turn);
+  const Outcome outcome = actor.status == Status::running ? resume(turn) : start_body(actor, turn);
   host.current_id = kNobody;
-  if (turn.in_hand() != nullptr) [[unlikely]] turn.finish();
+  if (turn.in_hand() != nullptr) [[unlikely]]
+    turn.finish();
   // Mostly it has handled all its mail, nothing unusual happened, and it is idle now.
   if (outcome == Outcome::wants_mail && actor.attention.load(std::memory_order_relaxed) == 0 &&
       actor.state.park(handled_count(actor), false)) [[likely]] {

@@ -35,8 +35,8 @@ Loop::~Loop() {
 Errc Loop::run() { return runtime::system_of(*port_).loop.run(); }
 
 bool Loop::run_once(std::chrono::milliseconds max_wait) {
-  const auto wait_ms = std::min(
-      static_cast<uint64_t>(max_wait.count() > 0 ? max_wait.count() : 0), runtime::kLongestTimeMs);
+  const auto wait_ms = std::min(static_cast<uint64_t>(max_wait.count() > 0 ? max_wait.count() : 0),
+                                runtime::kLongestTimeMs);
   bool again = false;
   const Errc result =
       runtime::system_of(*port_).loop.run_once(wait_ms * base::kNanosPerMilli, again);

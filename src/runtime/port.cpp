@@ -52,7 +52,9 @@ Errc finish_send(Port& port, ActorId target, Envelope& envelope) noexcept {
 void* allocate(Port& port, size_t size) noexcept {
   return system_of(port).system.allocator.allocate(size);
 }
-void release(Port& port, void* memory) noexcept { system_of(port).system.allocator.release(memory); }
+void release(Port& port, void* memory) noexcept {
+  system_of(port).system.allocator.release(memory);
+}
 
 void wake(Port& port) noexcept {
   LoopSystem& system = system_of(port);

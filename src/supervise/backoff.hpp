@@ -41,8 +41,7 @@ class Backoff {
     const int64_t delta =
         static_cast<int64_t>(executor.choose(2 * jitter + 1, base::ChoiceSite::backoff_jitter)) -
         jitter;
-    return static_cast<uint32_t>(
-        std::clamp<int64_t>(current_ms_ + delta, 0, spec.max_delay_ms));
+    return static_cast<uint32_t>(std::clamp<int64_t>(current_ms_ + delta, 0, spec.max_delay_ms));
   }
 
   uint32_t current_ms_ = 0;

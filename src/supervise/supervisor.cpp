@@ -36,7 +36,8 @@ void Plan::dispose(const base::Allocator& allocator) noexcept {
 
 ChildSlot::ChildSlot(Supervisor& supervisor, ChildSpec& the_spec, uint32_t the_index) noexcept
     : Timer([](base::Timer& timer, base::Executor& executor) {
-        Supervisor::send_restart(static_cast<ChildSlot&>(timer), static_cast<core::Host&>(executor));
+        Supervisor::send_restart(static_cast<ChildSlot&>(timer),
+                                 static_cast<core::Host&>(executor));
       }),
       owner(supervisor),
       spec(the_spec),
@@ -163,9 +164,12 @@ void Supervisor::tell_restarted(ChildSlot& slot) noexcept {
 bool Supervisor::comes_back(const ChildSlot& slot, ExitReason reason) const noexcept {
   if (slot.is_unwanted) return false;
   switch (slot.spec.mode) {
-    case ChildMode::permanent: return true;
-    case ChildMode::transient: return reason != ExitReason::normal;
-    case ChildMode::temporary: return false;
+    case ChildMode::permanent:
+      return true;
+    case ChildMode::transient:
+      return reason != ExitReason::normal;
+    case ChildMode::temporary:
+      return false;
   }
   return false;
 }

@@ -60,9 +60,9 @@ struct ChildSlot : core::Notice, base::Timer {
 };
 
 struct ChildCounts {
-  size_t specs = 0;       // children known
-  size_t active = 0;      // of them, running
-  size_t supervisors = 0; // of the active ones, supervisors
+  size_t specs = 0;        // children known
+  size_t active = 0;       // of them, running
+  size_t supervisors = 0;  // of the active ones, supervisors
 };
 
 class Supervisor {
@@ -72,7 +72,8 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  // Starts the children of the plan, in order. Anything but ok: some may run, and the caller aborts.
+  // Starts the children of the plan, in order. Anything but ok: some may run, and the caller
+  // aborts.
   [[nodiscard]] Errc start_all(core::ActorId self) noexcept;
 
   // ---- events; false: it is too much, escalate ----

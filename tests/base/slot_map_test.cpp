@@ -83,7 +83,6 @@ TEST(SlotMap, SkipsGenerationZeroWhenGenerationsWrapAround) {
   map.give(*record);
 }
 
-
 TEST(SlotMap, ReturnsNullWhenTheUserRefusesAndRecovers) {
   testing::CountingAllocator counting;
   {
@@ -109,8 +108,7 @@ TEST(SlotMap, ReturnsNullWhenTheUserRefusesAndRecovers) {
 // A map beside the ids that should be found in it and those that should not.
 class MapAndModel {
  public:
-  explicit MapAndModel(uint64_t seed)
-      : random_(seed), map_(allocator_of(counting_), kOwner) {}
+  explicit MapAndModel(uint64_t seed) : random_(seed), map_(allocator_of(counting_), kOwner) {}
 
   void step(int number) {
     ASSERT_EQ(map_.in_use(), live_.size());

@@ -1,4 +1,5 @@
-// The one-thread driver: a worker run by the caller's thread, until it is stopped or nobody is left.
+// The one-thread driver: a worker run by the caller's thread, until it is stopped or nobody is
+// left.
 //
 // Threads: request_stop() by anybody; the rest by one thread at a time.
 #pragma once
@@ -25,7 +26,8 @@ class Loop {
 
   // To be called after anything but a run changed what there is to do.
   void changed_from_outside() noexcept {
-    if (fd_.is_open()) [[unlikely]] update_fd();
+    if (fd_.is_open()) [[unlikely]]
+      update_fd();
   }
 
   // Has fd() been asked for?

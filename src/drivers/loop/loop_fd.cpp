@@ -53,8 +53,8 @@ void LoopFd::show_work(bool has_work) noexcept {
   shows_work_ = has_work;
   uint64_t count = 1;
   // Neither can fail: the counter goes from 0 to 1 and back.
-  const ssize_t size = has_work ? write(work_fd_, &count, sizeof count)
-                                : read(work_fd_, &count, sizeof count);
+  const ssize_t size =
+      has_work ? write(work_fd_, &count, sizeof count) : read(work_fd_, &count, sizeof count);
   JZX_ASSERT(size == sizeof count);
   (void)size;
 }

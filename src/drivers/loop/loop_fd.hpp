@@ -1,5 +1,5 @@
-// An fd by which a foreign event loop can own the thread: readable exactly when a tick that does not
-// wait has something to do. An epoll instance over
+// An fd by which a foreign event loop can own the thread: readable exactly when a tick that does
+// not wait has something to do. An epoll instance over
 //
 //   the reactor     I/O happened, or another thread left work
 //   an eventfd      there is ready work, left over or made between ticks by the loop's own thread

@@ -77,7 +77,8 @@ uint64_t Worker::time_to_wait(uint64_t max_wait_ns) {
 void Worker::fire_timers() {
   if (wheel_.empty() && armed_.empty()) return;  // no timers, no clock read
   stamp_armed_timers();
-  wheel_.advance(clock_.now_ns() / kNanosPerMilli, [this](base::Timer& timer) { timer.fire(*this); });
+  wheel_.advance(clock_.now_ns() / kNanosPerMilli,
+                 [this](base::Timer& timer) { timer.fire(*this); });
 }
 
 void Worker::run_ready() {
@@ -86,7 +87,8 @@ void Worker::run_ready() {
     if (work == nullptr) return;
     work->run(*this);
     // relaxed: sooner or later is soon enough; the run looks again after the tick.
-    if (stop_requested_.load(std::memory_order_relaxed)) [[unlikely]] return;
+    if (stop_requested_.load(std::memory_order_relaxed)) [[unlikely]]
+      return;
   }
 }
 
@@ -124,8 +126,8 @@ void Worker::post(base::Runnable& work) {
 }
 
 void Worker::wake_up() noexcept {
-  // seq_cst: after the push or the stop flag that the caller left, before the look at asleep_; pairs
-  // with announce_sleep(). The exchange leaves one of many producers to make the system call.
+  // seq_cst: after the push or the stop flag that the caller left, before the look at asleep_;
+  // pairs with announce_sleep(). The exchange leaves one of many producers to make the system call.
   if (asleep_.load(std::memory_order_seq_cst) &&
       asleep_.exchange(false, std::memory_order_relaxed)) {
     reactor_->wake();

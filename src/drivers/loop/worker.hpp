@@ -2,10 +2,11 @@
 // of these; the multi-core driver is several that share a System.
 //
 // Sleeping without losing a wake-up: the worker announces that it sleeps (asleep_), then looks once
-// more at what others may have left (injected_, stop_requested_), and only then waits. A producer leaves its work
-// first and then looks at the announcement. Both pairs are sequentially consistent, so at least one
-// of the two sees the other: the worker finds the work, or the producer finds it asleep and wakes
-// it. The producer that takes the announcement away is the only one that makes the system call.
+// more at what others may have left (injected_, stop_requested_), and only then waits. A producer
+// leaves its work first and then looks at the announcement. Both pairs are sequentially consistent,
+// so at least one of the two sees the other: the worker finds the work, or the producer finds it
+// asleep and wakes it. The producer that takes the announcement away is the only one that makes the
+// system call.
 //
 // Threads: post() and request_stop() by anybody; the rest by the worker's thread.
 #pragma once

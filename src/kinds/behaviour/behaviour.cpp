@@ -44,7 +44,8 @@ class BehaviourKind final : public core::Kind {
       }
       jzx_context context{actor.body.words[1], actor.id(), static_cast<jzx_loop*>(turn.host.face)};
       const jzx_behavior_result result = function(&context, &envelope->as<jzx_message>());
-      if (result == JZX_BEHAVIOR_OK) [[likely]] continue;
+      if (result == JZX_BEHAVIOR_OK) [[likely]]
+        continue;
       if (result == JZX_BEHAVIOR_STOP) return Outcome::stopped;
       return turn.fail(ExitReason::fail, result == JZX_BEHAVIOR_FAIL
                                              ? "the behaviour returned FAIL"

@@ -1,4 +1,5 @@
-// Behaviour: the body of a C actor, a function and a state pointer. It runs each message to the end.
+// Behaviour: the body of a C actor, a function and a state pointer. It runs each message to the
+// end.
 #pragma once
 
 #include <jzx/jzx.h>

@@ -79,7 +79,8 @@ class HandlersKind final : public core::Kind {
       } else if (!handle_untyped(type, instance_of(actor), context, *envelope)) {
         turn.refuse();
       }
-      if (context.wish() != Context::Wish::go_on) [[unlikely]] return obey(turn, context);
+      if (context.wish() != Context::Wish::go_on) [[unlikely]]
+        return obey(turn, context);
     }
     return turn.pause();
   }
