@@ -213,18 +213,17 @@ void stop_actor(void* actor, Context& context, ExitReason reason) {
   }
 }
 
+// Version 14 of clang-format does not know how to lay out a disjunction of requires.
+// clang-format off
 template <class A>
-concept HasOnStart = requires(A& a, Context& c) {
-  a.on_start(c);
-}
-|| requires(A& a) { a.on_start(); };
+concept HasOnStart = requires(A& a, Context& c) { a.on_start(c); } ||
+                     requires(A& a) { a.on_start(); };
 template <class A>
-concept HasOnStop = requires(A& a, Context& c, ExitReason r) {
-  a.on_stop(c, r);
-}
-|| requires(A& a, ExitReason r) { a.on_stop(r); }
-|| requires(A& a, Context& c) { a.on_stop(c); }
-|| requires(A& a) { a.on_stop(); };
+concept HasOnStop = requires(A& a, Context& c, ExitReason r) { a.on_stop(c, r); } ||
+                    requires(A& a, ExitReason r) { a.on_stop(r); } ||
+                    requires(A& a, Context& c) { a.on_stop(c); } ||
+                    requires(A& a) { a.on_stop(); };
+// clang-format on
 
 template <class A>
 void destroy_actor(void* actor, Port& port) noexcept {

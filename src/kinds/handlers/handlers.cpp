@@ -31,9 +31,8 @@ Outcome obey(Turn& turn, const Context& context) noexcept {
 // then will its on_stop be called.
 class HandlersKind final : public core::Kind {
  public:
-  constexpr HandlersKind() noexcept : Kind(&run_own) {}
-
-  explicit constexpr HandlersKind(bool has_started) noexcept : has_started_(has_started) {}
+  explicit constexpr HandlersKind(bool has_started) noexcept
+      : Kind(&run_own), has_started_(has_started) {}
 
   Outcome start(Actor& actor, Turn& turn) const override;
 
