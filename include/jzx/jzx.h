@@ -133,6 +133,7 @@ typedef struct jzx_message {
   jzx_actor_id sender; /* the actor whose behaviour sent it, 0 otherwise */
 } jzx_message;
 
+/* Made anew for every message: what a behaviour writes into it is not kept. */
 typedef struct jzx_context {
   void* state;
   jzx_actor_id self;
@@ -162,7 +163,7 @@ typedef struct jzx_backoff_spec {
 
 typedef struct jzx_supervisor_init jzx_supervisor_init;
 
-/* Copied deeply. */
+/* Copied deeply. Supervisors may nest 64 deep; more is INVALID_ARG. */
 typedef struct jzx_child_spec {
   const char* name;
   jzx_behavior_fn behavior;

@@ -39,6 +39,7 @@ class SystemFace {
   }
   template <class A, class... Args>
   ActorRef<A> spawn_with(const SpawnOptions& options, Args&&... args) {
+    if (port_ == nullptr) return spawn_failed<A>(Errc::loop_closed);
     if (is_elsewhere(options.supervisor)) return spawn_failed<A>(Errc::actor_not_local);
     A* instance = detail::make_instance<A>(*port_, std::forward<Args>(args)...);
     if (instance == nullptr) return spawn_failed<A>(Errc::no_memory);
@@ -65,6 +66,7 @@ class SystemFace {
   }
   // An empty Pid if nobody has that name.
   [[nodiscard]] Pid whereis(std::string_view name) {
+    if (port_ == nullptr) return {};
     ActorId id = 0;
     return ok(detail::whereis(*port_, name, id)) ? Pid(port_, id) : Pid();
   }
@@ -91,7 +93,9 @@ class SystemFace {
     if (out != nullptr && error == Errc::ok) *out = ref;
     return error;
   }
-  Errc demonitor(MonitorRef ref) { return detail::demonitor(*port_, ref.value); }
+  Errc demonitor(MonitorRef ref) {
+    return port_ == nullptr ? Errc::loop_closed : detail::demonitor(*port_, ref.value);
+  }
 
   // ---- timers ----
 
@@ -117,7 +121,9 @@ class SystemFace {
       return Errc::invalid_arg;
     }
   }
-  Errc cancel(TimerId timer) { return detail::cancel_timer(*port_, timer.value); }
+  Errc cancel(TimerId timer) {
+    return port_ == nullptr ? Errc::loop_closed : detail::cancel_timer(*port_, timer.value);
+  }
 
   // ---- file descriptors ----
 
@@ -126,14 +132,17 @@ class SystemFace {
     if (is_elsewhere(owner)) return Errc::actor_not_local;
     return detail::watch_fd(*port_, fd, owner.id(), interest);
   }
-  Errc unwatch_fd(int fd) { return detail::unwatch_fd(*port_, fd); }
+  Errc unwatch_fd(int fd) {
+    return port_ == nullptr ? Errc::loop_closed : detail::unwatch_fd(*port_, fd);
+  }
 
  protected:
   explicit SystemFace(detail::Port* port) noexcept : port_(port) {}
   ~SystemFace() = default;
 
+  // A system that could not be made has no actors at all.
   [[nodiscard]] bool is_elsewhere(Pid actor) const noexcept {
-    return actor && actor.port() != port_;
+    return port_ == nullptr || (actor && actor.port() != port_);
   }
 
   detail::Port* port_;

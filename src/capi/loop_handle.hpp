@@ -26,9 +26,11 @@ class Call {
       : loop_(loop),
         refusal_(loop == nullptr           ? JZX_ERR_INVALID_ARG
                  : loop->system->is_open() ? JZX_OK
-                                           : JZX_ERR_LOOP_CLOSED) {}
+                                           : JZX_ERR_LOOP_CLOSED) {
+    if (refusal_ == JZX_OK) loop_->system->loop.enter_call();
+  }
   ~Call() {
-    if (refusal_ == JZX_OK) loop_->system->loop.changed_from_outside();
+    if (refusal_ == JZX_OK) loop_->system->loop.leave_call();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;

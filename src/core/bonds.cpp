@@ -25,6 +25,8 @@ void link_notice_done(Notice& notice, Host& host) { free_link(host, static_cast<
 
 LinkEnd* find_link(Actor& a, Actor& b) noexcept {
   if (a.relations == nullptr || b.relations == nullptr) return nullptr;
+  // The end with fewer links is searched: a hub of many has partners with few.
+  if (a.relations->link_count > b.relations->link_count) return find_link(b, a);
   auto& links = a.relations->links;
   for (LinkEnd* end = links.front(); end != nullptr; end = links.after(*end)) {
     if (end->link->other(*end).actor == &b) return end;
@@ -33,7 +35,10 @@ LinkEnd* find_link(Actor& a, Actor& b) noexcept {
 }
 
 void unhook(Link& link) noexcept {
-  for (LinkEnd& end : link.ends) node<InLinks>(end).unlink();
+  for (LinkEnd& end : link.ends) {
+    node<InLinks>(end).unlink();
+    --end.actor->relations->link_count;
+  }
 }
 
 void tell_link(Host& host, Link& link, Actor& survivor, ActorId dead, ExitReason reason,
@@ -87,6 +92,7 @@ Errc link(Host& host, ActorId a, ActorId b) noexcept {
     link->ends[i].actor = i == 0 ? first : second;
     link->ends[i].link = link;
     link->ends[i].actor->relations->links.push_back(link->ends[i]);
+    ++link->ends[i].actor->relations->link_count;
   }
   return Errc::ok;
 }

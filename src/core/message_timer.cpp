@@ -38,6 +38,7 @@ void dead_letter_all(Host& host, Actor& target, base::List<MessageTimer, InTarge
                      DeadLetterReason reason) noexcept {
   while (MessageTimer* timer = list.pop_front()) {
     if (timer->is_armed()) host.disarm(*timer);
+    TimerMap::invalidate(*timer);  // the observer may try to cancel it
     ++host.counters.accepted;
     host.dead_letter(target.id(), *timer, reason);
   }

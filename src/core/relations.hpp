@@ -74,6 +74,7 @@ struct NameEntry;
 struct Relations {
   base::List<Child, InChildren> children;  // in start order
   base::List<LinkEnd, InLinks> links;
+  uint32_t link_count = 0;
   base::List<Monitor, InWatchedBy> watched_by;
   base::List<Monitor, InWatching> watching;
   base::List<MessageTimer, InTargetTimers> timers;          // armed

@@ -53,8 +53,12 @@ namespace jzx::core {
   if (actor == nullptr) return Errc::no_such_actor;
   const Admission admission = admit_user(*actor, generation_of(target));
   if (admission >= Admission::full) [[unlikely]] {
-    // A full mailbox is being worked on, so its next turn tells the observer, once for all.
-    if (admission == Admission::full) actor->note(kFullNoted);
+    if (admission == Admission::full) {
+      // The observer is told by the actor's next turn, once for all refusals until then. It may
+      // have worked off its mail meanwhile, and then it has no turn coming.
+      actor->note(kFullNoted);
+      if (actor->state.wake(generation_of(target)) == Wake::submit) host.post(*actor);
+    }
     return refusal(admission);
   }
   if (enqueue(*actor, envelope, admission)) host.post(*actor);

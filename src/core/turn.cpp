@@ -27,6 +27,16 @@ void Turn::refuse() noexcept {
   }
 }
 
+namespace {
+
+// Foreign senders were refused since the last time.
+void tell_full(Host& host, Actor& actor) {
+  actor.unnote(kFullNoted);
+  if (host.system.observer != nullptr) host.system.observer->mailbox_full(actor.id());
+}
+
+}  // namespace
+
 Outcome start_body(Actor& actor, Turn& turn) {
   JZX_ASSERT(actor.status == Status::init);
   actor.status = Status::running;
@@ -37,6 +47,7 @@ Outcome start_body(Actor& actor, Turn& turn) {
 }
 
 void settle(Host& host, Actor& actor, Outcome outcome) {
+  if (actor.has_note(kFullNoted)) tell_full(host, actor);
   if (actor.has_note(kTimersWaiting)) deliver_waiting_timers(host, actor);
   switch (outcome) {
     case Outcome::wants_mail:
@@ -58,10 +69,7 @@ void settle(Host& host, Actor& actor, Outcome outcome) {
 }
 
 bool attend(Host& host, Actor& actor) {
-  if (actor.has_note(kFullNoted)) {
-    actor.unnote(kFullNoted);
-    if (host.system.observer != nullptr) host.system.observer->mailbox_full(actor.id());
-  }
+  if (actor.has_note(kFullNoted)) tell_full(host, actor);
   if (actor.status > Status::running) return continue_end(host, actor), false;
   if (actor.state.exit_requested()) return obey_exit_request(host, actor), false;
   actor.unnote(kExitHint);  // it was meant for one who lived here before

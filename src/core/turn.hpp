@@ -29,6 +29,9 @@ class Turn {
     if (in_hand_ != nullptr) finish();
     // A hint; the decision is the state word's, after the turn.
     if (budget_ == 0 || actor.has_note(kExitHint)) return nullptr;
+    // relaxed: a flag on its own; whoever set it waits for the turn to end.
+    if (host.halted.load(std::memory_order_relaxed)) [[unlikely]]
+      return nullptr;
     in_hand_ = core::take(actor);
     if (in_hand_ == nullptr) return nullptr;
     --budget_;

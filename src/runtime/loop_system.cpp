@@ -63,12 +63,16 @@ LoopSystem* LoopSystem::create(const LoopOptions& options) noexcept {
 }
 
 bool LoopSystem::destroy() noexcept {
-  if (is_on_its_thread()) {
-    std::fputs("jzx: a loop cannot be destroyed from inside its own run; ignored\n", stderr);
+  if (!is_open()) return false;  // a callback of this very destruction
+  if (loop.is_entered()) {
+    std::fputs("jzx: a loop cannot be destroyed from inside its own run or call; ignored\n",
+               stderr);
     return false;
   }
   if (!gate_.close()) return false;  // a callback of this very destruction
-  worker.request_stop();             // another thread may be running it
+  // Another thread may be running it: not one message more.
+  worker.halted.store(true, std::memory_order_relaxed);
+  worker.request_stop();
   gate_.wait_until_empty();
   system.is_closing = true;
   core::abandon_all(worker);

@@ -19,8 +19,10 @@ inline constexpr uint64_t kLongestTimeMs = 100ull * 365 * 24 * 3600 * 1000;
 // For the length of a call on the loop's thread: on the way out an embedded loop's fd is made true.
 class Outside {
  public:
-  explicit Outside(detail::Port& port) noexcept : system_(system_of(port)) {}
-  ~Outside() { system_.loop.changed_from_outside(); }
+  explicit Outside(detail::Port& port) noexcept : system_(system_of(port)) {
+    system_.loop.enter_call();
+  }
+  ~Outside() { system_.loop.leave_call(); }
   Outside(const Outside&) = delete;
   Outside& operator=(const Outside&) = delete;
 

@@ -24,27 +24,28 @@ class Backoff {
   // The child failed: how long to wait this time.
   [[nodiscard]] uint32_t next_delay_ms(const BackoffSpec& spec, base::Executor& executor) noexcept {
     const double factor = spec.factor == 0.0f ? 1.0 : static_cast<double>(spec.factor);
-    const double wanted = current_ms_ == 0 ? spec.initial_delay_ms : current_ms_ * factor;
-    current_ms_ = static_cast<uint32_t>(std::min<double>(wanted, spec.max_delay_ms));
+    const double wanted = current_ms_ == 0.0 ? spec.initial_delay_ms : current_ms_ * factor;
+    current_ms_ = std::min<double>(wanted, spec.max_delay_ms);
     return with_jitter(spec, executor);
   }
 
   // The child has run long enough to be trusted again.
-  void reset() noexcept { current_ms_ = 0; }
+  void reset() noexcept { current_ms_ = 0.0; }
 
  private:
   // Uniform in [-jitter, +jitter], clamped to [0, max].
   [[nodiscard]] uint32_t with_jitter(const BackoffSpec& spec,
                                      base::Executor& executor) const noexcept {
-    if (spec.jitter_ms == 0) return current_ms_;
+    const auto whole_ms = static_cast<uint32_t>(std::lround(current_ms_));
+    if (spec.jitter_ms == 0) return whole_ms;
     const uint32_t jitter = std::min(spec.jitter_ms, 0x7fffffffu);
     const int64_t delta =
         static_cast<int64_t>(executor.choose(2 * jitter + 1, base::ChoiceSite::backoff_jitter)) -
         jitter;
-    return static_cast<uint32_t>(std::clamp<int64_t>(current_ms_ + delta, 0, spec.max_delay_ms));
+    return static_cast<uint32_t>(std::clamp<int64_t>(whole_ms + delta, 0, spec.max_delay_ms));
   }
 
-  uint32_t current_ms_ = 0;
+  double current_ms_ = 0.0;  // not rounded, so that small delays grow too
 };
 
 }  // namespace jzx::supervise

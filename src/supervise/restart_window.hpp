@@ -18,14 +18,19 @@ class RestartWindow {
   RestartWindow(const RestartWindow&) = delete;
   RestartWindow& operator=(const RestartWindow&) = delete;
 
-  // May there be a restart now? Counts it if so. A restart that cannot be counted, for want of
-  // memory, is refused: the promise is "never more".
-  [[nodiscard]] bool allow(uint64_t now_ns) noexcept {
+  // Would a restart now be one too many?
+  [[nodiscard]] bool is_full(uint64_t now_ns) noexcept {
     while (count_ > 0 && now_ns - times_[first_] >= period_ns_) {
       first_ = (first_ + 1) & (capacity_ - 1);
       --count_;
     }
-    if (count_ >= intensity_) return false;
+    return count_ >= intensity_;
+  }
+
+  // May there be a restart now? Counts it if so. A restart that cannot be counted, for want of
+  // memory, is refused: the promise is "never more".
+  [[nodiscard]] bool allow(uint64_t now_ns) noexcept {
+    if (is_full(now_ns)) return false;
     if (count_ == capacity_ && !grow()) return false;
     times_[(first_ + count_) & (capacity_ - 1)] = now_ns;
     ++count_;

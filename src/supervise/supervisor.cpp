@@ -146,7 +146,7 @@ Errc Supervisor::start_child(ChildSlot& slot) noexcept {
     core::abort_start(host_, id);
     return done;
   }
-  slot.id = id;
+  slot.id = slot.last_id = id;
   slot.phase = Phase::running;
   slot.started_ns = host_.now_ns();
   return Errc::ok;
@@ -194,7 +194,9 @@ uint32_t Supervisor::delay_for(ChildSlot& slot, bool abnormal) noexcept {
 
 bool Supervisor::child_failed(ChildSlot& slot, bool abnormal, bool is_retry) noexcept {
   const uint64_t now_ns = host_.now_ns();
-  if (!window_.allow(now_ns)) return false;
+  // Too much already: escalate now, without waiting out a backoff. Restarts are counted when they
+  // happen, which a backoff may put off, so that is looked at again then.
+  if (window_.is_full(now_ns)) return false;
   if (!is_retry && now_ns - slot.started_ns >= plan_->supervisor.period_ms * base::kNanosPerMilli) {
     slot.backoff.reset();
   }
@@ -248,6 +250,7 @@ bool Supervisor::restart_due(ChildSlot& slot) noexcept {
 }
 
 bool Supervisor::restart_one(ChildSlot& slot) noexcept {
+  if (!window_.allow(host_.now_ns())) return false;
   if (start_child(slot) != Errc::ok) return child_failed(slot, true, true);
   tell_restarted(slot);
   return true;
@@ -261,9 +264,8 @@ bool Supervisor::continue_group_stop() noexcept {
     ChildSlot& slot = *slots_[i];
     if (slot.phase == Phase::stopping) return true;
     if (slot.phase != Phase::running) continue;
-    slot.phase = Phase::stopping;
-    // no_such_actor: it is ending by itself, and we shall hear of it all the same.
-    (void)core::request_exit(host_, slot.id, ExitReason::normal);
+    // no_such_actor: it is ending by itself, for its own reason, and we shall hear of that.
+    if (ok(core::request_exit(host_, slot.id, ExitReason::normal))) slot.phase = Phase::stopping;
     return true;
   }
   if (group_leader_->phase == Phase::waiting) return true;
@@ -273,11 +275,17 @@ bool Supervisor::continue_group_stop() noexcept {
 }
 
 bool Supervisor::start_group() noexcept {
+  if (!window_.allow(host_.now_ns())) return false;
   const uint32_t from = std::exchange(group_from_, kNoGroup);
   group_leader_ = nullptr;
   for (uint32_t i = from; i < slot_count_; ++i) {
     ChildSlot& slot = *slots_[i];
     if (slot.phase != Phase::down) continue;
+    if (slot.is_unwanted) {  // removed while the group waited
+      slot.phase = Phase::ended;
+      if (slot.is_dynamic) drop_slot(*slots_[i--]);
+      continue;
+    }
     if (start_child(slot) != Errc::ok) return child_failed(slot, true, true);
     tell_restarted(slot);
   }
@@ -300,12 +308,29 @@ Errc Supervisor::add_child(ChildSpec& spec, ActorId& out) noexcept {
 
 Errc Supervisor::remove_child(ActorId child) noexcept {
   core::Actor* actor = host_.system.find_live(child);
-  if (actor == nullptr || actor->child == nullptr || actor->child->parent->id() != self_) {
-    return Errc::no_such_actor;
+  if (actor != nullptr && actor->child != nullptr && actor->child->parent->id() == self_) {
+    if (auto* slot = static_cast<ChildSlot*>(actor->child->mark)) slot->is_unwanted = true;
+    (void)core::request_exit(host_, child, ExitReason::normal);  // else it ends already
+    return Errc::ok;
   }
-  if (auto* slot = static_cast<ChildSlot*>(actor->child->mark)) slot->is_unwanted = true;
-  (void)core::request_exit(host_, child, ExitReason::normal);  // else it ends already
+  // It may be down, waiting to be started again.
+  ChildSlot* slot = slot_last_run_by(child);
+  if (slot == nullptr) return Errc::no_such_actor;
+  slot->is_unwanted = true;
+  if (slot == group_leader_) return Errc::ok;  // the group still waits by its timer
+  if (slot->is_armed()) host_.disarm(*slot);
+  slot->phase = Phase::ended;
+  if (slot->is_dynamic) drop_slot(*slot);
   return Errc::ok;
+}
+
+ChildSlot* Supervisor::slot_last_run_by(ActorId child) noexcept {
+  for (uint32_t i = 0; i < slot_count_; ++i) {
+    const Phase phase = slots_[i]->phase;
+    const bool is_down = phase == Phase::down || phase == Phase::waiting;
+    if (is_down && slots_[i]->last_id == child) return slots_[i];
+  }
+  return nullptr;
 }
 
 ChildCounts Supervisor::count() const noexcept {

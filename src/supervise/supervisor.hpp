@@ -49,11 +49,12 @@ struct ChildSlot : core::Notice, base::Timer {
   ChildSpec& spec;
   uint32_t index;  // also the payload of the restart message
   Phase phase = Phase::down;
-  bool is_dynamic = false;   // added at run time; owns its spec, and goes when it has ended
-  bool is_unwanted = false;  // being removed: does not come back, whatever its mode
-  bool is_queued = false;    // its restart message is in the mailbox
-  bool is_dropped = false;   // only that message still needs the memory
-  core::ActorId id = core::kNobody;
+  bool is_dynamic = false;           // added at run time; owns its spec, and goes when it has ended
+  bool is_unwanted = false;          // being removed: does not come back, whatever its mode
+  bool is_queued = false;            // its restart message is in the mailbox
+  bool is_dropped = false;           // only that message still needs the memory
+  core::ActorId id = core::kNobody;  // while it runs
+  core::ActorId last_id = core::kNobody;  // of its present or last run
   uint32_t attempts = 0;
   uint64_t started_ns = 0;
   Backoff backoff;
@@ -112,6 +113,8 @@ class Supervisor {
   [[nodiscard]] uint32_t delay_for(ChildSlot& slot, bool abnormal) noexcept;
   void restart_later(ChildSlot& slot, uint32_t delay_ms) noexcept;
   [[nodiscard]] bool restart_one(ChildSlot& slot) noexcept;
+
+  [[nodiscard]] ChildSlot* slot_last_run_by(core::ActorId child) noexcept;
 
   [[nodiscard]] bool is_grouped() const noexcept {
     return plan_->supervisor.strategy != Strategy::one_for_one;

@@ -68,6 +68,44 @@ TEST_F(DynamicChildren, OfThePlanCanBeRemovedToo) {
   EXPECT_EQ(loop.seen().alive_count(), 1u) << "the supervisor";
 }
 
+TEST_F(DynamicChildren, CanBeRemovedByTheirLastPidWhileTheyWaitToBeRestarted) {
+  ClockedLoop slow(Time::manual);
+  const SupervisorRef family_of_two =
+      slow.supervise({.intensity = 10, .period = 1000ms},
+                     {jzx::child<Worker>("first", 1).backoff({.initial = 50ms})});
+  const Pid added = *family_of_two.add(jzx::child<Worker>("second", 2).backoff({.initial = 50ms}));
+  const Pid first = family_of_two.child(0);
+  for (const Pid pid : {first, added}) typed(pid) << Fail{};
+  slow.settle();
+  ASSERT_FALSE(family_of_two.child(0));
+  EXPECT_EQ(family_of_two.remove(first), Errc::ok);
+  EXPECT_EQ(family_of_two.remove(added), Errc::ok);
+  EXPECT_EQ(family_of_two.remove(added), Errc::no_such_actor);
+  EXPECT_EQ(family_of_two.count().specs, 1u);
+  slow.advance(1000ms);
+  slow.settle();
+  EXPECT_TRUE(slow.seen().restarts.empty());
+  EXPECT_EQ(slow.seen().alive_count(), 1u) << "the supervisor";
+}
+
+TEST_F(DynamicChildren, RemovedWhileTheirGroupWaitsAreLeftOutOfIt) {
+  for (const size_t removed : {size_t{0}, size_t{1}}) {
+    SCOPED_TRACE(removed);
+    ClockedLoop slow(Time::manual);
+    const SupervisorRef pair = slow.supervise(
+        {.strategy = Strategy::one_for_all, .intensity = 10, .period = 1000ms},
+        {jzx::child<Worker>("first", 1).backoff({.initial = 50ms}), jzx::child<Worker>("b", 2)});
+    const Pid before[] = {pair.child(0), pair.child(1)};
+    typed(before[0]) << Fail{};  // leads the group
+    slow.settle();
+    EXPECT_EQ(pair.remove(before[removed]), Errc::ok);
+    slow.advance(1000ms);
+    slow.settle();
+    EXPECT_FALSE(pair.child(removed));
+    EXPECT_TRUE(pair.child(1 - removed));
+  }
+}
+
 TEST_F(DynamicChildren, OfSomebodyElseAreNotRemoved) {
   const auto stranger = loop.spawn<Worker>(9);
   EXPECT_EQ(family.remove(stranger), Errc::no_such_actor);

@@ -31,6 +31,27 @@ TEST(Loop, RunsUntilNobodyIsLeft) {
   EXPECT_EQ(loop.seen().alive_count(), 0u);
 }
 
+TEST(Loop, ThatCouldNotBeMadeRefusesEverythingAndDoesNotCrash) {
+  LoopOptions impossible;
+  impossible.max_actors = 0;
+  Loop loop(impossible);
+  ASSERT_FALSE(loop);
+  EXPECT_FALSE(loop.spawn<Idle>());
+  EXPECT_EQ(loop.spawn_error(), Errc::loop_closed);
+  EXPECT_FALSE(loop.supervise({}, {jzx::child<Idle>("idle")}));
+  EXPECT_EQ(loop.run(), Errc::loop_closed);
+  EXPECT_FALSE(loop.run_once(0ms));
+  EXPECT_LT(loop.fd(), 0);
+  loop.request_stop();
+  EXPECT_NE(loop.stop(Pid()), Errc::ok);
+  EXPECT_NE(loop.monitor(Pid(), Pid()), Errc::ok);
+  EXPECT_NE(loop.send_after(1ms, ActorRef<Idle>(), Go{}), Errc::ok);
+  EXPECT_NE(loop.cancel(TimerId{1}), Errc::ok);
+  EXPECT_NE(loop.demonitor(MonitorRef{1}), Errc::ok);
+  EXPECT_NE(loop.unwatch_fd(0), Errc::ok);
+  EXPECT_FALSE(loop.whereis("anyone"));
+}
+
 TEST(Loop, StopsWhenAskedFromAnotherThreadAndRunsAgain) {
   ClockedLoop loop;
   const auto idle = loop.spawn<Idle>();

@@ -46,7 +46,8 @@ class TheLoopFd : public ::testing::TestWithParam<io::Backend> {
   // On the loop's thread, between ticks, as the C interface does it.
   void send(ActorId to) {
     EXPECT_EQ(rig.send(to, 0), Errc::ok);
-    loop().changed_from_outside();
+    loop().enter_call();
+    loop().leave_call();
   }
 
   template <class Action>
@@ -111,12 +112,14 @@ TEST_P(TheLoopFd, IsReadableWhenATimerIsDueAndNotBefore) {
   timer->type = &raw_message_type;
   new (timer->storage) RawMessage{};
   (void)core::arm_timer(rig.host(), *timer, kAnHour);
-  loop().changed_from_outside();
+  loop().enter_call();
+  loop().leave_call();
   EXPECT_FALSE(is_readable());
   run_once();
   EXPECT_FALSE(is_readable());
   rig.clock.advance_ms(kAnHour);
-  loop().changed_from_outside();
+  loop().enter_call();
+  loop().leave_call();
   EXPECT_TRUE(is_readable());
   run_once();  // the timer fires, and its message is handled
   EXPECT_FALSE(is_readable());

@@ -4,16 +4,24 @@ namespace jzx::drivers {
 
 namespace {
 
+// The address of this is a name of the thread.
+thread_local char thread_name;
+
 // For the length of a run this thread is the worker's.
 class OnWorkersThread {
  public:
-  OnWorkersThread(Worker& worker, bool& is_running) noexcept
-      : worker_(worker), is_running_(is_running), outer_(base::Executor::current()) {
+  OnWorkersThread(Worker& worker, bool& is_running, std::atomic<const void*>& thread) noexcept
+      : worker_(worker),
+        is_running_(is_running),
+        thread_(thread),
+        outer_(base::Executor::current()) {
     is_running_ = true;
+    thread_.store(&thread_name, std::memory_order_relaxed);  // only this thread compares equal
     worker_.enter_thread();
   }
   ~OnWorkersThread() {
     worker_.leave_thread(outer_);
+    thread_.store(nullptr, std::memory_order_relaxed);
     is_running_ = false;
   }
   OnWorkersThread(const OnWorkersThread&) = delete;
@@ -22,6 +30,7 @@ class OnWorkersThread {
  private:
   Worker& worker_;
   bool& is_running_;
+  std::atomic<const void*>& thread_;
   base::Executor* outer_;  // an actor of one loop may run another loop
 };
 
@@ -31,31 +40,38 @@ void Loop::update_fd() noexcept {
   if (!is_running_) fd_.update();
 }
 
+bool Loop::is_entered() const noexcept {
+  const void* runner = running_thread_.load(std::memory_order_relaxed);
+  // While one thread runs it, what calls are inside is no business of another's.
+  return runner != nullptr ? runner == &thread_name
+                           : calls_inside_.load(std::memory_order_relaxed) > 0;
+}
+
 Errc Loop::run() {
-  if (is_running_) return Errc::invalid_arg;
+  if (is_running_ || calls_inside_.load(std::memory_order_relaxed) > 0) return Errc::invalid_arg;
   int error = 0;
   {
-    OnWorkersThread here(worker_, is_running_);
+    OnWorkersThread here(worker_, is_running_, running_thread_);
     while (!is_over() && error == 0) error = worker_.tick(base::kNever);
     forget_wake_up();
   }
-  changed_from_outside();
+  if (fd_.is_open()) update_fd();
   return error == 0 ? Errc::ok : Errc::unknown;
 }
 
 Errc Loop::run_once(uint64_t max_wait_ns, bool& again) {
   again = false;
-  if (is_running_) return Errc::invalid_arg;
+  if (is_running_ || calls_inside_.load(std::memory_order_relaxed) > 0) return Errc::invalid_arg;
   int error = 0;
   {
-    OnWorkersThread here(worker_, is_running_);
+    OnWorkersThread here(worker_, is_running_, running_thread_);
     if (!is_over()) {
       error = worker_.tick(max_wait_ns);
       again = !is_over();
     }
     if (!again) forget_wake_up();
   }
-  changed_from_outside();
+  if (fd_.is_open()) update_fd();
   return error == 0 ? Errc::ok : Errc::unknown;
 }
 

@@ -4,6 +4,8 @@
 // Threads: request_stop() by anybody; the rest by one thread at a time.
 #pragma once
 
+#include <atomic>
+
 #include "drivers/loop/loop_fd.hpp"
 #include "drivers/loop/worker.hpp"
 
@@ -24,11 +26,16 @@ class Loop {
   // See LoopFd. Negative: -errno.
   [[nodiscard]] int fd() noexcept { return fd_.open(); }
 
-  // To be called after anything but a run changed what there is to do.
-  void changed_from_outside() noexcept {
+  // Around every call of the loop's thread that may change what there is to do, or call back.
+  void enter_call() noexcept { count_calls(1); }
+  void leave_call() noexcept {
+    count_calls(-1);
     if (fd_.is_open()) [[unlikely]]
       update_fd();
   }
+
+  // Is this thread inside a run or a call of this loop? Then it cannot be run again, nor destroyed.
+  [[nodiscard]] bool is_entered() const noexcept;
 
   // Has fd() been asked for?
   [[nodiscard]] bool is_embedded() const noexcept { return fd_.is_open(); }
@@ -37,6 +44,11 @@ class Loop {
 
  private:
   void update_fd() noexcept;
+  // relaxed, and no locked instruction: one thread at a time writes it.
+  void count_calls(int change) noexcept {
+    const int count = calls_inside_.load(std::memory_order_relaxed);
+    calls_inside_.store(count + change, std::memory_order_relaxed);
+  }
   [[nodiscard]] bool is_over() noexcept {
     return worker_.take_stop_request() || worker_.system.alive == 0;
   }
@@ -49,6 +61,8 @@ class Loop {
   Worker& worker_;
   LoopFd fd_;
   bool is_running_ = false;
+  std::atomic<int> calls_inside_{0};
+  std::atomic<const void*> running_thread_{nullptr};  // a name of the thread that is inside run()
 };
 
 }  // namespace jzx::drivers
