@@ -58,6 +58,9 @@ class Slab {
     for (size_t k = per_chunk_; k-- > 0;) free_ = new (first + k * stride_) FreeObject{free_};
   }
 
+  // The next take() will find its object in this core's cache.
+  void prefetch_next() const noexcept { __builtin_prefetch(free_, 1); }
+
   // Will take() succeed without asking the allocator?
   [[nodiscard]] bool has_free() const noexcept { return free_ != nullptr; }
 

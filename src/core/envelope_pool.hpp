@@ -59,6 +59,7 @@ class EnvelopePool {
     }
     void* memory = foreign_.take();
     ++foreign_accepted_;
+    foreign_.prefetch_next();  // the worker wrote it last: fetch it while this one is filled
     lock_.unlock();
     return new (memory) Envelope(type, 0, Envelope::kForeign);
   }

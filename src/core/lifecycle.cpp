@@ -268,7 +268,7 @@ void obey_exit_request(Host& host, Actor& actor) noexcept {
       break;
     case Outcome::stopped:
     case Outcome::failed:
-      begin_end(host, actor, actor.state.requested_reason(), {});
+      begin_end(host, actor, actor.state.requested_reason(), kNoText);
       break;
   }
 }

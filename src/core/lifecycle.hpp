@@ -42,6 +42,9 @@ void abort_start(Host& host, ActorId id) noexcept;
 
 // ---- for the turn ----
 
+// Most ends have nothing to say; a constant, since the text is long to clear.
+inline constexpr ExitText kNoText;
+
 void begin_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept;
 void obey_exit_request(Host& host, Actor& actor) noexcept;
 void continue_end(Host& host, Actor& actor) noexcept;

@@ -53,7 +53,7 @@ namespace jzx::core {
   if (actor == nullptr) return Errc::no_such_actor;
   const Admission admission = admit_user(*actor, generation_of(target));
   if (admission >= Admission::full) [[unlikely]] {
-    if (admission == Admission::full) {
+    if (admission == Admission::full && !actor->has_note(kFullNoted)) {
       // The observer is told by the actor's next turn, once for all refusals until then. It may
       // have worked off its mail meanwhile, and then it has no turn coming.
       actor->note(kFullNoted);

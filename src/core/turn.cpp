@@ -14,10 +14,6 @@ Outcome Turn::fail(ExitReason reason, std::string_view text) noexcept {
   return Outcome::failed;
 }
 
-Envelope* Turn::skip_void() noexcept {
-  return (in_hand_->flags & Envelope::kVoid) != 0 ? take() : in_hand_;
-}
-
 void Turn::refuse() noexcept {
   Envelope* envelope = std::exchange(in_hand_, nullptr);
   if ((envelope->flags & Envelope::kSystem) != 0) {
@@ -60,7 +56,7 @@ void settle(Host& host, Actor& actor, Outcome outcome) {
       host.submit(actor);
       break;
     case Outcome::stopped:
-      begin_end(host, actor, ExitReason::normal, {});
+      begin_end(host, actor, ExitReason::normal, kNoText);
       break;
     case Outcome::failed:
       begin_end(host, actor, host.exit_reason, host.exit_text);

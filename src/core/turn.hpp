@@ -35,9 +35,9 @@ class Turn {
     in_hand_ = core::take(actor);
     if (in_hand_ == nullptr) return nullptr;
     --budget_;
-    if (in_hand_->flags == 0) [[likely]]
+    if ((in_hand_->flags & Envelope::kVoid) == 0) [[likely]]
       return in_hand_;
-    return skip_void();
+    return take();  // its cause was withdrawn: not for the body
   }
 
   // The message in hand cannot be handled by this body.
@@ -62,9 +62,6 @@ class Turn {
   Actor& actor;
 
  private:
-  // A message whose cause was withdrawn is not for the body.
-  [[nodiscard]] Envelope* skip_void() noexcept;
-
   Envelope* in_hand_ = nullptr;
   uint32_t budget_;
 };
