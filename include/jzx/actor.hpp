@@ -248,13 +248,7 @@ template <class A, class... Args>
   static_assert(alignof(A) <= alignof(std::max_align_t), "jzx: actors may not be over-aligned");
   void* memory = allocate(port, sizeof(A));
   if (memory == nullptr) return nullptr;
-  struct Undo {
-    ~Undo() {
-      if (memory != nullptr) release(port, memory);
-    }
-    Port& port;
-    void* memory;
-  } undo{port, memory};
+  UnkeptMemory undo{port, memory};
   A* made = nullptr;
   if constexpr (std::is_constructible_v<A, Args...>) {
     made = new (memory) A(std::forward<Args>(args)...);

@@ -14,11 +14,9 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <jzx/context.hpp>
 #include <jzx/observer.hpp>
-#include <jzx/supervisor.hpp>
 
 namespace jzx {
 
@@ -116,25 +114,9 @@ class JZX_API Loop : public SystemFace {
     return awaited->take();
   }
 
-  // An empty reference if it cannot be; spawn_error() tells.
-  SupervisorRef supervise(const SupervisorOptions& options, const std::vector<ChildSpec>& children,
-                          Pid parent = {}) {
-    SupervisorRef made;
-    supervise_error_ = start(options, children, parent, made);
-    return made;
-  }
-  // Why the last supervise gave an empty reference.
-  [[nodiscard]] Errc supervise_error() const noexcept { return supervise_error_; }
-
  protected:
   // A system that was put together elsewhere, with a clock of its own for example.
   explicit Loop(detail::Port* port) noexcept : SystemFace(port) {}
-
- private:
-  Errc start(const SupervisorOptions& options, const std::vector<ChildSpec>& children, Pid parent,
-             SupervisorRef& out);
-
-  Errc supervise_error_ = Errc::ok;
 };
 
 }  // namespace jzx

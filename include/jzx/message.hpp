@@ -79,6 +79,16 @@ void destroy_message(Envelope& envelope) noexcept {
   }
 }
 
+// Gives memory back at the end of its scope, unless `memory` was set to null: what was made in it
+// stays. For constructors that may throw.
+struct UnkeptMemory {
+  ~UnkeptMemory() {
+    if (memory != nullptr) release(port, memory);
+  }
+  Port& port;
+  void* memory;
+};
+
 // False: no memory. If the move throws, nothing was put.
 template <class M>
 [[nodiscard]] bool put_message(Port& port, Envelope& envelope, M&& message) {
@@ -90,13 +100,7 @@ template <class M>
                   "jzx: messages may not be over-aligned");
     void* memory = allocate(port, sizeof(Type));
     if (memory == nullptr) return false;
-    struct Undo {
-      ~Undo() {
-        if (memory != nullptr) release(port, memory);
-      }
-      Port& port;
-      void* memory;
-    } undo{port, memory};
+    UnkeptMemory undo{port, memory};
     auto* boxed = new (memory) Type(std::forward<M>(message));
     undo.memory = nullptr;
     new (envelope.storage) Box<Type>{boxed, &port};

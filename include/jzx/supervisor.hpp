@@ -126,6 +126,13 @@ template <class A, class... Args>
   return {std::move(name), options, std::move(children)};
 }
 
+namespace detail {
+
+JZX_API Errc spawn_supervisor(Port& port, const SupervisorOptions& options,
+                              const std::vector<ChildSpec>& children, ActorId parent, ActorId& out);
+
+}  // namespace detail
+
 struct ChildCounts {
   size_t specs = 0;        // children known
   size_t active = 0;       // of them, running

@@ -9,8 +9,9 @@
 
 #include <chrono>
 #include <string_view>
+#include <vector>
 
-#include <jzx/actor_ref.hpp>
+#include <jzx/supervisor.hpp>
 
 namespace jzx {
 
@@ -53,6 +54,19 @@ class SystemFace {
   }
   // Why the last spawn gave an empty reference.
   [[nodiscard]] Errc spawn_error() const noexcept { return spawn_error_; }
+
+  // Starts a supervisor and its children; an empty reference if that cannot be (`supervise_error`).
+  SupervisorRef supervise(const SupervisorOptions& options, const std::vector<ChildSpec>& children,
+                          Pid parent = {}) {
+    ActorId id = 0;
+    supervise_error_ = port_ == nullptr ? Errc::loop_closed
+                       : is_elsewhere(parent)
+                           ? Errc::actor_not_local
+                           : detail::spawn_supervisor(*port_, options, children, parent.id(), id);
+    return ok(supervise_error_) ? SupervisorRef(Pid(port_, id)) : SupervisorRef();
+  }
+  // Why the last supervise gave an empty reference.
+  [[nodiscard]] Errc supervise_error() const noexcept { return supervise_error_; }
 
   // Both take effect before its next message.
   Errc stop(Pid actor) { return end(actor, ExitReason::normal); }
@@ -183,6 +197,7 @@ class SystemFace {
   }
 
   Errc spawn_error_ = Errc::ok;
+  Errc supervise_error_ = Errc::ok;
 };
 
 }  // namespace jzx

@@ -5,6 +5,7 @@
 #include "capi/loop_handle.hpp"
 
 using jzx::capi::to_c;
+using jzx::runtime::Entered;
 using jzx::runtime::LoopSystem;
 
 namespace {
@@ -23,31 +24,12 @@ jzx::runtime::LoopOptions options_from(const jzx_config& config) noexcept {
   return options;
 }
 
-// For a call that destroy waits for.
-class InsideCall {
- public:
-  explicit InsideCall(jzx_loop* loop) noexcept
-      : system_(loop == nullptr ? nullptr : loop->system),
-        refusal_(loop == nullptr ? JZX_ERR_INVALID_ARG : JZX_OK) {
-    if (system_ != nullptr && !system_->enter()) {
-      refusal_ = JZX_ERR_LOOP_CLOSED;
-      system_ = nullptr;
-    }
-  }
-  ~InsideCall() {
-    if (system_ != nullptr) system_->leave();
-  }
-  InsideCall(const InsideCall&) = delete;
-  InsideCall& operator=(const InsideCall&) = delete;
+// What a call gets that could not enter.
+jzx_err refusal(const jzx_loop* loop) noexcept {
+  return loop == nullptr ? JZX_ERR_INVALID_ARG : JZX_ERR_LOOP_CLOSED;
+}
 
-  [[nodiscard]] bool is_refused() const noexcept { return system_ == nullptr; }
-  [[nodiscard]] jzx_err refusal() const noexcept { return refusal_; }
-  [[nodiscard]] LoopSystem& system() noexcept { return *system_; }
-
- private:
-  LoopSystem* system_;
-  jzx_err refusal_;
-};
+LoopSystem* system_of(jzx_loop* loop) noexcept { return loop == nullptr ? nullptr : loop->system; }
 
 }  // namespace
 
@@ -97,17 +79,16 @@ void jzx_loop_destroy(jzx_loop* loop) {
 }
 
 int jzx_loop_run(jzx_loop* loop) {
-  InsideCall call(loop);
-  if (call.is_refused()) return call.refusal();
-  return to_c(call.system().loop.run());
+  Entered call(system_of(loop));
+  if (!call) return refusal(loop);
+  return to_c(call->loop.run());
 }
 
 int jzx_loop_run_once(jzx_loop* loop, uint32_t max_wait_ms) {
-  InsideCall call(loop);
-  if (call.is_refused()) return call.refusal();
+  Entered call(system_of(loop));
+  if (!call) return refusal(loop);
   bool again = false;
-  const jzx::Errc result =
-      call.system().loop.run_once(max_wait_ms * jzx::base::kNanosPerMilli, again);
+  const jzx::Errc result = call->loop.run_once(max_wait_ms * jzx::base::kNanosPerMilli, again);
   if (result != jzx::Errc::ok) return to_c(result);
   return again ? 1 : 0;
 }
@@ -120,8 +101,8 @@ int jzx_loop_fd(jzx_loop* loop) {
 }
 
 void jzx_loop_request_stop(jzx_loop* loop) {
-  InsideCall call(loop);
-  if (!call.is_refused()) call.system().loop.request_stop();
+  Entered call(system_of(loop));
+  if (call) call->loop.request_stop();
 }
 
 void jzx_loop_set_observer(jzx_loop* loop, const jzx_observer* observer, void* ctx) {
@@ -133,9 +114,9 @@ void jzx_loop_set_observer(jzx_loop* loop, const jzx_observer* observer, void* c
 
 jzx_err jzx_send_async(jzx_loop* loop, jzx_actor_id target, void* data, size_t len, uint32_t tag) {
   if (tag >= JZX_TAG_SYS_BASE) return JZX_ERR_INVALID_ARG;
-  InsideCall call(loop);
-  if (call.is_refused()) return call.refusal();
-  return to_c(call.system().send_from_anywhere(target, {data, len, tag, 0}));
+  Entered call(system_of(loop));
+  if (!call) return refusal(loop);
+  return to_c(call->send_from_anywhere(target, {data, len, tag, 0}));
 }
 
 uint32_t jzx_abi_version(void) { return kAbiVersion; }

@@ -55,8 +55,14 @@ void drain_mailbox(Host& host, Actor& actor, DeadLetterReason reason) noexcept {
 
 void set_stopping(Actor& actor) noexcept {
   actor.status = Status::stopping;
-  actor.note(kNotRunning);
   actor.state.close();
+}
+
+// It does not end within this turn: the next one must see that it is not running. Most actors end
+// at once, and are spared this locked instruction.
+void end_in_a_later_turn(Host& host, Actor& actor, bool may_rest) noexcept {
+  actor.note(kNotRunning);
+  if (!may_rest || !actor.state.park(handled_count(actor), true)) host.submit(actor);
 }
 
 bool has_children(const Actor& actor) noexcept {
@@ -96,7 +102,7 @@ void retire(Host& host, Actor& actor) noexcept {
   if (actor.state.retire(handled_count(actor))) {
     host.system.actors.give(actor);
   } else {
-    host.submit(actor);
+    end_in_a_later_turn(host, actor, false);
   }
 }
 
@@ -139,6 +145,7 @@ void drop_child_record(Host& host, Actor& actor) noexcept {
 void abort_actor(Host& host, Actor& actor) noexcept {
   drop_child_record(host, actor);  // its parent is called off too, or never knew it
   set_stopping(actor);
+  actor.note(kNotRunning);  // it may be in a run queue
   while (has_children(actor)) abort_actor(host, *actor.relations->children.back()->actor);
   abandon_timers(host, actor, DeadLetterReason::target_gone);
   end_actor(host, actor, ExitReason::killed, ExitText("the start was called off"));
@@ -181,7 +188,7 @@ void stop_youngest_child(Host& host, Actor& actor) noexcept {
   Child* youngest = actor.relations->children.back();
   // no_such_actor: it was asked before, and is on its way out.
   (void)request_exit(host, youngest->actor->id(), ExitReason::normal);
-  if (!actor.state.park(handled_count(actor), true)) host.submit(actor);
+  end_in_a_later_turn(host, actor, true);
 }
 
 }  // namespace

@@ -137,7 +137,9 @@ class StateWord {
 
   // It ends by itself: no more user messages.
   void close() noexcept {
-    // relaxed: the consumer refuses new mail; what was admitted before is ordered by arrivals.
+    // relaxed: the consumer refuses new mail; what was admitted before is ordered by arrivals. Who
+    // was asked to end is closed already.
+    if ((word_.load(std::memory_order_relaxed) & kClosed) != 0) return;
     word_.fetch_or(kClosed, std::memory_order_relaxed);
   }
 

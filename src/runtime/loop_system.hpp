@@ -62,4 +62,22 @@ class LoopSystem {
   base::CallGate gate_;
 };
 
+// A call that destroy() waits for. False: the loop is closing, or there is none.
+class Entered {
+ public:
+  explicit Entered(LoopSystem* system) noexcept
+      : system_(system != nullptr && system->enter() ? system : nullptr) {}
+  ~Entered() {
+    if (system_ != nullptr) system_->leave();
+  }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return system_ != nullptr; }
+  [[nodiscard]] LoopSystem* operator->() const noexcept { return system_; }
+
+ private:
+  LoopSystem* system_;
+};
+
 }  // namespace jzx::runtime

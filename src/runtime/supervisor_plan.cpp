@@ -96,6 +96,17 @@ static supervise::Supervisor* find(const Pid& pid, Errc& error) noexcept {
 
 }  // namespace runtime
 
+Errc detail::spawn_supervisor(Port& port, const SupervisorOptions& options,
+                              const std::vector<ChildSpec>& children, ActorId parent,
+                              ActorId& out) {
+  runtime::Outside here(port);
+  supervise::Plan* plan = nullptr;
+  if (const Errc error = runtime::make_plan(port, options, children, plan); !ok(error)) {
+    return error;
+  }
+  return supervise::spawn_supervisor(here.host(), *plan, true, parent, out);
+}
+
 // ---- jzx::SupervisorRef ----
 
 Pid SupervisorRef::child(size_t index) const {

@@ -27,6 +27,8 @@ struct Worker {
   std::string name;
 };
 
+struct Leaf {};
+
 class Supervise : public ::testing::Test {
  protected:
   ChildSpec worker(const std::string& name) {
@@ -233,6 +235,28 @@ TEST_F(Supervise, UnderAParentIsStoppedWithIt) {
   const SupervisorRef family = loop.supervise({}, {worker("w")}, parent);
   ASSERT_TRUE(family);
   EXPECT_EQ(loop.stop(parent), Errc::ok);
+  loop.settle();
+  EXPECT_EQ(loop.seen().alive_count(), 0u);
+}
+
+// Starts a family of its own when it is told to.
+struct Founder {
+  explicit Founder(SupervisorRef& the_family) : family(the_family) {}
+  void on(std::string name, Context& context) {
+    family = context.supervise({}, {jzx::child<Leaf>(name)}, context.self());
+    EXPECT_EQ(context.supervise_error(), Errc::ok);
+  }
+  SupervisorRef& family;
+};
+
+TEST_F(Supervise, WorksFromInsideAHandlerAndEndsWithItsParent) {
+  SupervisorRef family;
+  const auto founder = loop.spawn<Founder>(family);
+  founder << std::string("leaf");
+  loop.settle();
+  ASSERT_TRUE(family);
+  EXPECT_TRUE(family.child(0));
+  EXPECT_EQ(loop.stop(founder), Errc::ok);
   loop.settle();
   EXPECT_EQ(loop.seen().alive_count(), 0u);
 }
