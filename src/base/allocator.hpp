@@ -2,8 +2,7 @@
 // answer nullptr, and every caller turns that into NO_MEMORY.
 //
 // Threads: as the user's functions allow; the runtime calls them from the loop's
-// thread and from foreign threads inside a send, never while holding a user-visible
-// lock other than the foreign envelope pool's.
+// thread and from foreign threads inside a send, never while holding a lock.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,9 @@
 // of body; what the body needs to remember lives in Actor::body. Implementers are in kinds/ and
 // supervise/.
 //
+// A kind must live with a resume() for nothing (a wake-up may be stale) and with a stop() before
+// any start() (it was asked to end before its first turn).
+//
 // Threads: the functions are called by whoever runs the actor's turn, one call at a time.
 #pragma once
 
