@@ -5,9 +5,9 @@
 // between enter() and leave(). Threads: any.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <thread>
+
+#include "base/atomic.hpp"
 
 namespace jzx::base {
 
@@ -31,7 +31,7 @@ class CallGate {
   }
   void wait_until_empty() noexcept {
     // acquire: pairs with the release in leave().
-    while (word_.load(std::memory_order_acquire) != kClosed) std::this_thread::yield();
+    while (word_.load(std::memory_order_acquire) != kClosed) yield_thread();
   }
 
   [[nodiscard]] bool is_closed() const noexcept {
@@ -42,7 +42,7 @@ class CallGate {
   static constexpr uint32_t kClosed = 1;
   static constexpr uint32_t kOneCall = 2;
 
-  std::atomic<uint32_t> word_{0};
+  Atomic<uint32_t> word_{0};
 };
 
 }  // namespace jzx::base

@@ -14,13 +14,13 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include "base/allocator.hpp"
 #include "base/assert.hpp"
+#include "base/atomic.hpp"
 
 namespace jzx::base {
 
@@ -94,9 +94,7 @@ class ChunkedArray {
     Directory* older;
     uint32_t capacity;
 
-    [[nodiscard]] std::atomic<T*>* chunks() noexcept {
-      return reinterpret_cast<std::atomic<T*>*>(this + 1);
-    }
+    [[nodiscard]] Atomic<T*>* chunks() noexcept { return reinterpret_cast<Atomic<T*>*>(this + 1); }
   };
 
   [[nodiscard]] static constexpr uint64_t chunks_for(uint32_t count) noexcept {
@@ -112,12 +110,12 @@ class ChunkedArray {
     const uint32_t old_capacity = old == nullptr ? 0 : old->capacity;
     const auto capacity = static_cast<uint32_t>(
         std::min(chunks_for(max_size_), std::max<uint64_t>(8, 2 * uint64_t{old_capacity})));
-    void* memory = allocator_.allocate(sizeof(Directory) + capacity * sizeof(std::atomic<T*>));
+    void* memory = allocator_.allocate(sizeof(Directory) + capacity * sizeof(Atomic<T*>));
     if (memory == nullptr) return false;
     auto* directory = new (memory) Directory{old, capacity};
     for (uint32_t i = 0; i < capacity; ++i) {
       T* chunk = i < old_capacity ? old->chunks()[i].load(std::memory_order_relaxed) : nullptr;
-      new (&directory->chunks()[i]) std::atomic<T*>(chunk);
+      new (&directory->chunks()[i]) Atomic<T*>(chunk);
     }
     // release: publishes the copied pointers, and through them the elements; pairs with find().
     directory_.store(directory, std::memory_order_release);
@@ -125,7 +123,7 @@ class ChunkedArray {
   }
 
   Allocator allocator_;
-  std::atomic<Directory*> directory_{nullptr};
+  Atomic<Directory*> directory_{nullptr};
   uint32_t max_size_;
   uint32_t size_ = 0;
 };

@@ -5,10 +5,11 @@
 // for one-threaded tests and may be moved from any thread.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <ctime>
 #include <limits>
+
+#include "base/atomic.hpp"
 
 namespace jzx::base {
 
@@ -66,7 +67,7 @@ class ManualClock final : public Clock {
 
  private:
   // Not zero: a test that forgets to ask the clock should not pass by luck.
-  std::atomic<uint64_t> now_ns_{1'000'000'000};
+  Atomic<uint64_t> now_ns_{1'000'000'000};
   bool jump_when_idle_;
 };
 

@@ -9,12 +9,12 @@
 // therefore keep their order.
 #pragma once
 
-#include <atomic>
+#include "base/atomic.hpp"
 
 namespace jzx::base {
 
-// `next` is the member of Node that links the chain.
-template <class Node, Node* Node::*next>
+// `next` is the member of Node that links the chain, a Node* or a Shared<Node*>.
+template <class Node, auto next>
 class MpscStack {
  public:
   // Any thread. True if it was empty.
@@ -58,7 +58,7 @@ class MpscStack {
     return result;
   }
 
-  std::atomic<Node*> head_{nullptr};
+  Atomic<Node*> head_{nullptr};
 };
 
 }  // namespace jzx::base

@@ -2,8 +2,7 @@
 // one locked instruction to enter, a plain store to leave. Not fair, not recursive.
 #pragma once
 
-#include <atomic>
-#include <thread>
+#include "base/atomic.hpp"
 
 namespace jzx::base {
 
@@ -15,15 +14,22 @@ class SpinLock {
       int spins = 0;
       // relaxed: only a hint that trying again may pay.
       while (held_.load(std::memory_order_relaxed)) {
-        if (++spins > 100) std::this_thread::yield();  // the holder may have lost its core
+        spin_hint();
+        if (++spins > 100) yield_thread();  // the holder may have lost its core
       }
     }
+  }
+  [[nodiscard]] bool try_lock() noexcept {
+    // relaxed: a look first, so that a held lock's line is not taken from its holder. acquire: as
+    // in lock().
+    return !held_.load(std::memory_order_relaxed) &&
+           !held_.exchange(true, std::memory_order_acquire);
   }
   // release: pairs with the acquire in lock().
   void unlock() noexcept { held_.store(false, std::memory_order_release); }
 
  private:
-  std::atomic<bool> held_{false};
+  Atomic<bool> held_{false};
 };
 
 }  // namespace jzx::base

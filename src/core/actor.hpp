@@ -7,11 +7,11 @@
 // whoever runs the actor's turn, and before it is first opened.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include <jzx/envelope.hpp>
 
+#include "base/atomic.hpp"
 #include "base/executor.hpp"
 #include "base/mpsc_stack.hpp"
 #include "core/kind.hpp"
@@ -68,11 +68,11 @@ struct alignas(64) Actor : base::Runnable {
 
   StateWord state;
   base::MpscStack<Envelope, &Envelope::next> arrivals;
-  std::atomic<uint32_t> handled_seen{0};   // a sender's last look at `handled`
-  std::atomic<uint32_t> system_queued{0};  // how many of the queued messages are the system's
+  base::Atomic<uint32_t> handled_seen{0};   // a sender's last look at `handled`
+  base::Atomic<uint32_t> system_queued{0};  // how many of the queued messages are the system's
   // How many queued messages users may have. Atomic since a sender with a stale id may look while
   // the next actor moves in; its exchange will fail.
-  std::atomic<uint32_t> user_limit{0};
+  base::Atomic<uint32_t> user_limit{0};
   uint32_t slot = 0;  // while free: the next free slot
   Relations* relations = nullptr;
   const char* label = nullptr;
@@ -83,10 +83,10 @@ struct alignas(64) Actor : base::Runnable {
   const Kind* kind = nullptr;
   Body body;
   ActorId own_id = kNobody;
-  Child* child = nullptr;            // our place among our parent's children
-  std::atomic<uint32_t> handled{0};  // messages ever taken; see state_word.hpp
+  Child* child = nullptr;             // our place among our parent's children
+  base::Atomic<uint32_t> handled{0};  // messages ever taken; see state_word.hpp
   // Here and not in the senders' line, so that a turn can look between messages at no cost.
-  std::atomic<uint8_t> attention{kNotRunning};
+  base::Atomic<uint8_t> attention{kNotRunning};
   Status status = Status::stopped;  // nobody has moved in yet
   bool traps_exit = false;
 };

@@ -4,8 +4,7 @@
 // Threads: post() and what EnvelopePool says, by anybody; the rest on the host's own thread.
 #pragma once
 
-#include <atomic>
-
+#include "base/atomic.hpp"
 #include "base/executor.hpp"
 #include "base/run_queue.hpp"
 #include "base/slot_map.hpp"
@@ -67,7 +66,7 @@ class Host : public base::Executor {
   ActorId current_id = kNobody;  // whose turn it is; the sender of what is sent now
   EnvelopePool envelopes;
   TimerMap timers;
-  std::atomic<bool> halted{false};  // the system ends: no message is taken any more
+  base::Atomic<bool> halted{false};  // the system ends: no message is taken any more
   Ledger counters;  // of this worker's thread; `queued` and foreign sends are added on demand
   uint32_t messages_per_turn;
   // How the turn under way failed; here because a turn should not clear a text that it rarely

@@ -34,12 +34,12 @@
 // that sender put its message straight into the consumer's inbox.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include <jzx/signals.hpp>
 
 #include "base/assert.hpp"
+#include "base/atomic.hpp"
 
 namespace jzx::core {
 
@@ -239,7 +239,7 @@ class StateWord {
   // Closed, as every free slot: no id, not even one made up with generation 0, is let in.
   static constexpr uint64_t kNeverUsed = kClosed;
 
-  std::atomic<uint64_t> word_{kNeverUsed};
+  base::Atomic<uint64_t> word_{kNeverUsed};
 };
 
 }  // namespace jzx::core

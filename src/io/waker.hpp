@@ -26,10 +26,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 
 #include "base/assert.hpp"
+#include "base/atomic.hpp"
 
 namespace jzx::io {
 
@@ -66,7 +66,7 @@ class Waker {
 
  private:
   int event_fd_ = -1;
-  std::atomic<bool> pending_{false};
+  base::Atomic<bool> pending_{false};
 };
 
 }  // namespace jzx::io

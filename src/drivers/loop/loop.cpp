@@ -10,7 +10,7 @@ thread_local char thread_name;
 // For the length of a run this thread is the worker's.
 class OnWorkersThread {
  public:
-  OnWorkersThread(Worker& worker, bool& is_running, std::atomic<const void*>& thread) noexcept
+  OnWorkersThread(Worker& worker, bool& is_running, base::Atomic<const void*>& thread) noexcept
       : worker_(worker),
         is_running_(is_running),
         thread_(thread),
@@ -30,7 +30,7 @@ class OnWorkersThread {
  private:
   Worker& worker_;
   bool& is_running_;
-  std::atomic<const void*>& thread_;
+  base::Atomic<const void*>& thread_;
   base::Executor* outer_;  // an actor of one loop may run another loop
 };
 

@@ -4,8 +4,7 @@
 // Threads: request_stop() by anybody; the rest by one thread at a time.
 #pragma once
 
-#include <atomic>
-
+#include "base/atomic.hpp"
 #include "drivers/loop/loop_fd.hpp"
 #include "drivers/loop/worker.hpp"
 
@@ -61,8 +60,8 @@ class Loop {
   Worker& worker_;
   LoopFd fd_;
   bool is_running_ = false;
-  std::atomic<int> calls_inside_{0};
-  std::atomic<const void*> running_thread_{nullptr};  // a name of the thread that is inside run()
+  base::Atomic<int> calls_inside_{0};
+  base::Atomic<const void*> running_thread_{nullptr};  // a name of the thread that is inside run()
 };
 
 }  // namespace jzx::drivers

@@ -11,8 +11,7 @@
 // Threads: post() and request_stop() by anybody; the rest by the worker's thread.
 #pragma once
 
-#include <atomic>
-
+#include "base/atomic.hpp"
 #include "base/clock.hpp"
 #include "base/mpsc_stack.hpp"
 #include "base/prng.hpp"
@@ -101,8 +100,8 @@ class Worker final : public core::Host {
 
   // What other threads write.
   alignas(64) base::MpscStack<base::Runnable, &base::Runnable::next_runnable> injected_;
-  std::atomic<bool> asleep_{false};
-  std::atomic<bool> stop_requested_{false};
+  base::Atomic<bool> asleep_{false};
+  base::Atomic<bool> stop_requested_{false};
 };
 
 }  // namespace jzx::drivers

@@ -1,0 +1,120 @@
+// Who sleeps, who searches, and whom to wake. Workers without work search the others' queues for a
+// while and then sleep in their reactors; whoever leaves work that anybody may take wakes one
+// sleeper, but only if nobody is searching already: that one will find it, or will look once more
+// before it sleeps. So at most one worker is woken at a time, and wakes the next only when it has
+// found something to do.
+//
+//   state:  awake (high 16) | searching (low 16)
+//
+//   producer                                   worker
+//   leaves the work             (seq_cst)      looked everywhere, found nothing
+//   reads state                 (seq_cst)      state: awake - 1, searching - 1     (seq_cst)
+//     somebody searches, or nobody sleeps?     was it the last one searching?
+//       done                                     looks at every queue once more     (seq_cst)
+//     else wakes a sleeper                     sleeps
+//
+// No wake-up is lost: these four stand in one order. If the producer reads a state in which the
+// worker still searches, then it stands before the worker's change of the state, and its work
+// before that; the worker, if it was the last to search, looks after the change and sees the work.
+// If others still searched, the same holds for the last of them. If the producer reads the state
+// after the change, it finds the worker asleep and wakes it, or one before it. A searcher that
+// finds something else to do is, if it was the last, a producer itself: it calls worker_to_wake()
+// too.
+//
+// Threads: any; begin_sleep() and end_sleep() by the worker concerned.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "base/assert.hpp"
+#include "base/atomic.hpp"
+#include "base/spin_lock.hpp"
+
+namespace jzx::drivers {
+
+class Idle {
+ public:
+  static constexpr uint32_t kNone = 0xffffffffu;
+  static constexpr uint32_t kMaxWorkers = 250;
+
+  explicit Idle(uint32_t workers) noexcept : workers_(workers), state_(workers * kOneAwake) {
+    JZX_ASSERT(workers <= kMaxWorkers);
+  }
+
+  // After work was left where anybody may take it: the worker that the caller must wake, or kNone.
+  [[nodiscard]] uint32_t worker_to_wake() noexcept {
+    // seq_cst: after the work was left; see above.
+    if (!wants_waking(state_.load(std::memory_order_seq_cst))) return kNone;
+    std::lock_guard hold(lock_);
+    // relaxed: sleepers change under the lock only, and a searcher that comes now has yet to look.
+    if (!wants_waking(state_.load(std::memory_order_relaxed)) || sleeper_count_ == 0) return kNone;
+    const uint32_t worker = sleepers_[--sleeper_count_];
+    // It counts as searching from now on, so that nobody else is woken for the same work.
+    state_.fetch_add(kOneAwake + kOneSearching, std::memory_order_seq_cst);
+    return worker;
+  }
+
+  // May this worker search? At most half of them do at a time: more would only get in each
+  // other's way. Who may not, sleeps: a searcher that is the last looks for it too.
+  [[nodiscard]] bool begin_search() noexcept {
+    // relaxed: a limit for the sake of speed; one more does no harm.
+    if (2 * searching(state_.load(std::memory_order_relaxed)) >= workers_) return false;
+    state_.fetch_add(kOneSearching, std::memory_order_seq_cst);  // in the one order of the state
+    return true;
+  }
+
+  // It found something to do. True: it was the last one searching; if there may be more to do, it
+  // must go on to worker_to_wake().
+  [[nodiscard]] bool end_search() noexcept {
+    const uint32_t before = state_.fetch_sub(kOneSearching, std::memory_order_seq_cst);
+    JZX_ASSERT(searching(before) > 0);
+    return searching(before) == 1;
+  }
+
+  // It is about to sleep. True: it was the last one searching, and must look at every queue once
+  // more before it does.
+  [[nodiscard]] bool begin_sleep(uint32_t worker, bool is_searching) noexcept {
+    std::lock_guard hold(lock_);
+    sleepers_[sleeper_count_++] = static_cast<uint8_t>(worker);
+    // seq_cst: before the last look; see above.
+    const uint32_t before =
+        state_.fetch_sub(kOneAwake + (is_searching ? kOneSearching : 0), std::memory_order_seq_cst);
+    return is_searching && searching(before) == 1;
+  }
+
+  // It is awake again. True: somebody woke it to search, and it counts as searching.
+  [[nodiscard]] bool end_sleep(uint32_t worker) noexcept {
+    std::lock_guard hold(lock_);
+    for (uint32_t i = 0; i < sleeper_count_; ++i) {
+      if (sleepers_[i] != worker) continue;
+      for (--sleeper_count_; i < sleeper_count_; ++i) sleepers_[i] = sleepers_[i + 1];
+      state_.fetch_add(kOneAwake, std::memory_order_seq_cst);
+      return false;
+    }
+    return true;
+  }
+
+  // Snapshots.
+  [[nodiscard]] uint32_t awake_count() const noexcept {
+    return state_.load(std::memory_order_relaxed) >> 16;
+  }
+  [[nodiscard]] bool everybody_sleeps() const noexcept { return awake_count() == 0; }
+
+ private:
+  static constexpr uint32_t kOneSearching = 1;
+  static constexpr uint32_t kOneAwake = 1u << 16;
+
+  static constexpr uint32_t searching(uint32_t state) noexcept { return state & 0xffff; }
+  [[nodiscard]] bool wants_waking(uint32_t state) const noexcept {
+    return searching(state) == 0 && (state >> 16) < workers_;
+  }
+
+  uint32_t workers_;
+  alignas(64) base::Atomic<uint32_t> state_;
+  base::SpinLock lock_;
+  base::Shared<uint32_t> sleeper_count_{0};
+  uint8_t sleepers_[kMaxWorkers];
+};
+
+}  // namespace jzx::drivers
