@@ -52,6 +52,8 @@ port.hpp: core
 actor.hpp: kinds/handlers
 system.hpp: kinds/handlers
 result.hpp: core
+handle_pool.hpp: pool
+handle_pools.hpp: pool
 '
 
 # Other libraries, by the start of the header name: the only folder that may use them.

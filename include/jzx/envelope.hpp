@@ -36,8 +36,7 @@ struct alignas(64) Envelope {
     kSystem = 1,   // not a user's: never refused, not in the ledger
     kTimer = 2,    // part of a timer record
     kNotice = 4,   // part of the record of what caused it
-    kForeign = 8,  // from the pool that foreign threads share
-    kVoid = 16,    // its cause was withdrawn while it was queued: not to be handled
+    kForeign = 8,  // being filled by a foreign thread
   };
 
   Envelope() noexcept = default;

@@ -25,6 +25,8 @@ class Observer {
   virtual void actor_stopped(ActorId, ExitReason, const ExitText&) {}
   virtual void actor_restarted(ActorId /*supervisor*/, ActorId /*child*/, uint32_t /*attempt*/) {}
   virtual void supervisor_escalated(ActorId) {}
+  // More work than the mark waits for the workers, from outside of them. Once until it has halved.
+  virtual void injection_high(uint64_t /*waiting*/) {}
   virtual void mailbox_full(ActorId) {}
   // The message is still in the envelope, and is destroyed after this returns.
   virtual void dead_letter(ActorId /*target*/, Envelope&, DeadLetterReason) {}

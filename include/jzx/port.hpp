@@ -32,12 +32,15 @@ JZX_API void release(Port& port, void* memory) noexcept;
 // port exists.
 JZX_API void wake(Port& port) noexcept;
 
-// ---- actors, on the port's thread ----
+// ---- actors: on the loop's thread, or on any thread of a runtime ----
 
 struct SpawnRequest {
   const char* label = nullptr;
   uint32_t mailbox_cap = 0;
   ActorId parent = 0;
+  uint8_t priority = 2;  // of jzx::Priority
+  uint8_t home = 255;    // a worker, or one of jzx::Placement
+  uint8_t overload = 0;  // of jzx::Overload
 };
 
 struct ActorType;
@@ -56,7 +59,7 @@ JZX_API Errc demonitor(Port& port, uint64_t ref) noexcept;
 JZX_API Errc watch_fd(Port& port, int fd, ActorId owner, uint32_t interest) noexcept;
 JZX_API Errc unwatch_fd(Port& port, int fd) noexcept;
 
-// ---- timers, on the port's thread ----
+// ---- timers, threads as above ----
 
 // An envelope that is a timer; nullptr and the error.
 [[nodiscard]] JZX_API Envelope* begin_timer(Port& port, ActorId target, Errc& error) noexcept;

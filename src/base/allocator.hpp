@@ -1,8 +1,9 @@
 // The one source of memory of a system: the user's pair of functions. Every call may
 // answer nullptr, and every caller turns that into NO_MEMORY.
 //
-// Threads: as the user's functions allow; the runtime calls them from the loop's
-// thread and from foreign threads inside a send, never while holding a lock.
+// Threads: as the user's functions allow; the runtime calls them from the threads of its workers
+// and from foreign threads inside a call, never while holding a lock that a send or the report of a
+// failure needs.
 #pragma once
 
 #include <cstddef>

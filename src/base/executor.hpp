@@ -18,6 +18,18 @@ namespace jzx::base {
 
 class Executor;
 
+// Among what is ready, earlier first; a worker sees to it that the later ones get on too.
+enum class Priority : uint8_t { critical, high, normal, low };
+inline constexpr uint32_t kPriorities = 4;
+
+// Where a Runnable may run: a number is the worker it is pinned to.
+enum Home : uint8_t {
+  kAnyWorker = 255,
+  kBlockingPool = 254,  // on a thread that may block
+  kByHand = 253,        // whenever its owner says so
+  kLastWorker = 249,
+};
+
 class Runnable {
  public:
   using RunFn = void (*)(Runnable& self, Executor& executor);
@@ -37,12 +49,18 @@ class Runnable {
 
  private:
   RunFn run_;
+
+ public:
+  // Last, so that a derived class may use the bytes behind them. Set while it is in no queue.
+  Priority priority = Priority::normal;
+  uint8_t home = kAnyWorker;
+  bool is_fresh = false;  // has not been queued yet: newest first, see StealDeque
 };
 
 struct InTimerList {};
 
-// A timer waits in its executor's wheel. Firing and cancelling happen on the executor's
-// thread; `fire` is called exactly once unless the timer was cancelled before.
+// A timer waits in its executor's wheel. `fire` is called on the executor's thread, exactly once
+// unless the timer was disarmed before.
 class Timer : public ListNode<InTimerList> {
  public:
   using FireFn = void (*)(Timer& self, Executor& executor);
@@ -74,10 +92,13 @@ class Executor {
   // Monotonic. The executor's thread reads the time of the current tick or later.
   [[nodiscard]] virtual uint64_t now_ns() = 0;
 
-  // Fires after at least `delay_ms`, measured from a clock read that follows this call.
-  // The executor's thread.
+  // Fires after at least `delay_ms`, measured from a clock read that follows this call. The
+  // executor's thread; where several threads share a system, any.
   virtual void arm(Timer& timer, uint64_t delay_ms) = 0;
-  virtual void disarm(Timer& timer) = 0;
+  // True: it will not fire. False: it has fired, or was not armed. Either way its `fire` is not
+  // running when this returns, unless on this very thread. By the executor it was armed with;
+  // threads as arm().
+  virtual bool disarm(Timer& timer) = 0;
 
   // Every choice the runtime makes: a number below `count` (not 0). The executor's thread.
   [[nodiscard]] virtual uint32_t choose(uint32_t count, ChoiceSite site) = 0;

@@ -63,12 +63,18 @@ class TimerWheel {
   template <class Fire>
   void advance(uint64_t now_ms, Fire&& fire) {
     collect_due(now_ms);
+    while (Timer* timer = pop_due()) fire(*timer);
+  }
+
+  // The two steps of advance(), for those who let go of a lock in between: moves the tick, …
+  void collect_due(uint64_t now_ms) noexcept;
+  // … and unlinks the next timer that is due, or nullptr.
+  [[nodiscard]] Timer* pop_due() noexcept {
     Node& due = buckets_[kDueBucket];
-    while (due.next != &due) {
-      Timer& timer = as_timer(*due.next);
-      take_out(timer);
-      fire(timer);
-    }
+    if (due.next == &due) return nullptr;
+    Timer& timer = as_timer(*due.next);
+    take_out(timer);
+    return &timer;
   }
 
   // Never later than the earliest deadline, but possibly earlier: the instant at which a bucket
@@ -147,7 +153,6 @@ class TimerWheel {
   [[nodiscard]] uint64_t start_of(size_t bucket) const noexcept;
   [[nodiscard]] Timer& any_timer() noexcept;
 
-  void collect_due(uint64_t now_ms) noexcept;
   void make_due(size_t bucket) noexcept;
   void cascade(size_t bucket) noexcept;
 

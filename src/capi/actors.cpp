@@ -33,13 +33,16 @@ void assign(T* out, T value) noexcept {
   if (out != nullptr) *out = value;
 }
 
-// Every send that is not the common one: refused, first of a chunk, or on an embedded loop.
+// Every send that is not the common one: refused, first of a batch, on an embedded loop, or from a
+// foreign thread to a runtime.
 [[gnu::noinline]] jzx_err send_uncommon(jzx_loop* loop, jzx_actor_id target, void* data, size_t len,
                                         uint32_t tag) noexcept {
+  if (loop != nullptr && loop->alone == nullptr)
+    return jzx_send_async(loop, target, data, len, tag);
   Call call(loop);
   if (call.is_refused()) return call.refusal();
   if (tag >= JZX_TAG_SYS_BASE) return JZX_ERR_INVALID_ARG;
-  core::Host& host = loop->host();
+  core::Host& host = call.host();
   // Before memory is asked for: an actor that is gone is gone, whether there is memory or not.
   if (host.system.find_open(target) == nullptr) return JZX_ERR_NO_SUCH_ACTOR;
   jzx::Envelope* envelope = host.envelopes.take(&jzx::raw_message_type, host.current_id);
@@ -53,7 +56,7 @@ void assign(T* out, T value) noexcept {
 jzx_err end_actor(jzx_loop* loop, jzx_actor_id id, ExitReason reason) noexcept {
   Call call(loop);
   if (call.is_refused()) return call.refusal();
-  return to_c(core::request_exit(loop->host(), id, reason));
+  return to_c(core::request_exit(call.host(), id, reason));
 }
 
 }  // namespace
@@ -65,15 +68,20 @@ jzx_err jzx_spawn(jzx_loop* loop, const jzx_spawn_opts* opts, jzx_actor_id* out)
   if (call.is_refused()) return call.refusal();
   if (opts == nullptr || opts->behavior == nullptr) return JZX_ERR_INVALID_ARG;
   jzx_actor_id id = 0;
-  const jzx::Errc result = jzx::runtime::spawn_behaviour(loop->host(), *opts, id);
+  const jzx::Errc result = jzx::runtime::spawn_behaviour(call.host(), *opts, id);
   if (result == jzx::Errc::ok) assign(out, id);
   return to_c(result);
 }
 
 jzx_err jzx_send(jzx_loop* loop, jzx_actor_id target, void* data, size_t len, uint32_t tag) {
-  if (loop != nullptr && loop->system->is_plain() && tag < JZX_TAG_SYS_BASE &&
-      core::send_common(loop->host(), target, data, len, tag)) [[likely]] {
-    return JZX_OK;
+  if (loop == nullptr || tag >= JZX_TAG_SYS_BASE) return JZX_ERR_INVALID_ARG;
+  if (loop->alone != nullptr) {
+    if (loop->alone->is_plain() && core::send_common(loop->alone->worker, target, data, len, tag))
+        [[likely]] {
+      return JZX_OK;
+    }
+  } else if (core::Host* here = loop->port->host_here()) {
+    if (loop->port->is_open() && core::send_common(*here, target, data, len, tag)) return JZX_OK;
   }
   return send_uncommon(loop, target, data, len, tag);
 }
@@ -92,30 +100,30 @@ jzx_err jzx_send_after(jzx_loop* loop, jzx_actor_id target, uint32_t ms, void* d
   if (call.is_refused()) return call.refusal();
   if (tag >= JZX_TAG_SYS_BASE) return JZX_ERR_INVALID_ARG;
   jzx::Errc error = jzx::Errc::ok;
-  core::MessageTimer* timer = core::make_timer(loop->host(), target, error);
+  core::MessageTimer* timer = core::make_timer(call.host(), target, error);
   if (timer == nullptr) return to_c(error);
   timer->type = &jzx::raw_message_type;
   new (timer->storage) jzx::RawMessage{data, len, tag, timer->sender};
-  assign(out, core::arm_timer(loop->host(), *timer, ms));
+  assign(out, core::arm_timer(call.host(), *timer, ms));
   return JZX_OK;
 }
 
 jzx_err jzx_cancel_timer(jzx_loop* loop, jzx_timer_id timer) {
   Call call(loop);
   if (call.is_refused()) return call.refusal();
-  return to_c(core::cancel_timer(loop->host(), timer));
+  return to_c(core::cancel_timer(call.host(), timer));
 }
 
 jzx_err jzx_watch_fd(jzx_loop* loop, int fd, jzx_actor_id owner, uint32_t interest) {
   Call call(loop);
   if (call.is_refused()) return call.refusal();
-  return to_c(loop->system->worker.watches().watch(fd, owner, interest));
+  return to_c(loop->port->watches_for(fd).watch(fd, owner, interest));
 }
 
 jzx_err jzx_unwatch_fd(jzx_loop* loop, int fd) {
   Call call(loop);
   if (call.is_refused()) return call.refusal();
-  return to_c(loop->system->worker.watches().unwatch(fd));
+  return to_c(loop->port->watches_for(fd).unwatch(fd));
 }
 
 jzx_err jzx_register(jzx_loop* loop, jzx_actor_id id, const char* name) {
@@ -123,7 +131,7 @@ jzx_err jzx_register(jzx_loop* loop, jzx_actor_id id, const char* name) {
   if (call.is_refused()) return call.refusal();
   if (name == nullptr) return JZX_ERR_INVALID_ARG;
   // Not measured further than a name may be long: the rest may not be there.
-  return to_c(core::register_name(loop->host(), id, {name, strnlen(name, JZX_NAME_MAX + 1)}));
+  return to_c(core::register_name(call.host(), id, {name, strnlen(name, JZX_NAME_MAX + 1)}));
 }
 
 jzx_err jzx_whereis(jzx_loop* loop, const char* name, jzx_actor_id* out) {
@@ -131,7 +139,7 @@ jzx_err jzx_whereis(jzx_loop* loop, const char* name, jzx_actor_id* out) {
   if (call.is_refused()) return call.refusal();
   if (name == nullptr) return JZX_ERR_INVALID_ARG;
   jzx_actor_id id = 0;
-  const jzx::Errc result = core::whereis(loop->host(), {name, strnlen(name, JZX_NAME_MAX + 1)}, id);
+  const jzx::Errc result = core::whereis(call.host(), {name, strnlen(name, JZX_NAME_MAX + 1)}, id);
   if (result == jzx::Errc::ok) assign(out, id);
   return to_c(result);
 }
@@ -139,20 +147,20 @@ jzx_err jzx_whereis(jzx_loop* loop, const char* name, jzx_actor_id* out) {
 jzx_err jzx_link(jzx_loop* loop, jzx_actor_id a, jzx_actor_id b) {
   Call call(loop);
   if (call.is_refused()) return call.refusal();
-  return to_c(core::link(loop->host(), a, b));
+  return to_c(core::link(call.host(), a, b));
 }
 
 jzx_err jzx_unlink(jzx_loop* loop, jzx_actor_id a, jzx_actor_id b) {
   Call call(loop);
   if (call.is_refused()) return call.refusal();
-  return to_c(core::unlink(loop->host(), a, b));
+  return to_c(core::unlink(call.host(), a, b));
 }
 
 jzx_err jzx_monitor(jzx_loop* loop, jzx_actor_id watcher, jzx_actor_id target, uint64_t* out_ref) {
   Call call(loop);
   if (call.is_refused()) return call.refusal();
   uint64_t ref = 0;
-  const jzx::Errc result = core::monitor(loop->host(), watcher, target, ref);
+  const jzx::Errc result = core::monitor(call.host(), watcher, target, ref);
   if (result == jzx::Errc::ok) assign(out_ref, ref);
   return to_c(result);
 }
@@ -160,13 +168,13 @@ jzx_err jzx_monitor(jzx_loop* loop, jzx_actor_id watcher, jzx_actor_id target, u
 jzx_err jzx_demonitor(jzx_loop* loop, uint64_t ref) {
   Call call(loop);
   if (call.is_refused()) return call.refusal();
-  return to_c(core::demonitor(loop->host(), ref));
+  return to_c(core::demonitor(call.host(), ref));
 }
 
 jzx_err jzx_trap_exit(jzx_loop* loop, jzx_actor_id id, int on) {
   Call call(loop);
   if (call.is_refused()) return call.refusal();
-  return to_c(core::set_trap_exit(loop->host(), id, on != 0));
+  return to_c(core::set_trap_exit(call.host(), id, on != 0));
 }
 
 }  // extern "C"

@@ -5,8 +5,8 @@
 #include "capi/loop_handle.hpp"
 
 using jzx::capi::to_c;
-using jzx::runtime::Entered;
 using jzx::runtime::LoopSystem;
+using Entered = jzx::runtime::Entered<LoopSystem>;
 
 namespace {
 
@@ -29,7 +29,15 @@ jzx_err refusal(const jzx_loop* loop) noexcept {
   return loop == nullptr ? JZX_ERR_INVALID_ARG : JZX_ERR_LOOP_CLOSED;
 }
 
-LoopSystem* system_of(jzx_loop* loop) noexcept { return loop == nullptr ? nullptr : loop->system; }
+// What a call gets that is not for the loop of a runtime.
+jzx_err refusal_to_run(const jzx_loop* loop) noexcept {
+  return loop != nullptr && loop->alone == nullptr ? JZX_ERR_INVALID_ARG : refusal(loop);
+}
+
+LoopSystem* loop_of(jzx_loop* loop) noexcept { return loop == nullptr ? nullptr : loop->alone; }
+jzx::detail::Port* port_of(jzx_loop* loop) noexcept {
+  return loop == nullptr ? nullptr : loop->port;
+}
 
 }  // namespace
 
@@ -47,12 +55,12 @@ jzx_loop* create_loop(const jzx_config* config, const LoopHooks& hooks) noexcept
     system->destroy();
     return nullptr;
   }
-  loop->system = system;
+  loop->port = loop->alone = system;
   system->worker.face = loop;
   return loop;
 }
 
-core::Ledger ledger(jzx_loop* loop) noexcept { return loop->system->ledger(); }
+core::Ledger ledger(jzx_loop* loop) noexcept { return loop->port->ledger(); }
 
 }  // namespace jzx::capi
 
@@ -73,20 +81,20 @@ void jzx_config_init(jzx_config* config) {
 jzx_loop* jzx_loop_create(const jzx_config* config) { return jzx::capi::create_loop(config, {}); }
 
 void jzx_loop_destroy(jzx_loop* loop) {
-  if (loop == nullptr) return;
-  const jzx::base::Allocator allocator = loop->system->system.allocator;
-  if (loop->system->destroy()) allocator.destroy(loop);
+  if (loop == nullptr || loop->alone == nullptr) return;  // a runtime's goes with the runtime
+  const jzx::base::Allocator allocator = loop->port->system.allocator;
+  if (loop->port->destroy()) allocator.destroy(loop);
 }
 
 int jzx_loop_run(jzx_loop* loop) {
-  Entered call(system_of(loop));
-  if (!call) return refusal(loop);
+  Entered call(loop_of(loop));
+  if (!call) return refusal_to_run(loop);
   return to_c(call->loop.run());
 }
 
 int jzx_loop_run_once(jzx_loop* loop, uint32_t max_wait_ms) {
-  Entered call(system_of(loop));
-  if (!call) return refusal(loop);
+  Entered call(loop_of(loop));
+  if (!call) return refusal_to_run(loop);
   bool again = false;
   const jzx::Errc result = call->loop.run_once(max_wait_ms * jzx::base::kNanosPerMilli, again);
   if (result != jzx::Errc::ok) return to_c(result);
@@ -96,25 +104,26 @@ int jzx_loop_run_once(jzx_loop* loop, uint32_t max_wait_ms) {
 int jzx_loop_fd(jzx_loop* loop) {
   jzx::capi::Call call(loop);
   if (call.is_refused()) return call.refusal();
-  const int fd = loop->system->loop.fd();
+  if (loop->alone == nullptr) return JZX_ERR_INVALID_ARG;
+  const int fd = loop->alone->loop.fd();
   return fd >= 0 ? fd : JZX_ERR_IO_REG_FAILED;
 }
 
 void jzx_loop_request_stop(jzx_loop* loop) {
-  Entered call(system_of(loop));
-  if (call) call->loop.request_stop();
+  jzx::runtime::Entered<jzx::detail::Port> call(port_of(loop));
+  if (call) call->request_stop();
 }
 
 void jzx_loop_set_observer(jzx_loop* loop, const jzx_observer* observer, void* ctx) {
   jzx::capi::Call call(loop);
   if (call.is_refused()) return;
   if (observer != nullptr) loop->observer.set(*observer, ctx);
-  loop->system->system.observer = observer != nullptr ? &loop->observer : nullptr;
+  loop->port->system.set_observer(observer != nullptr ? &loop->observer : nullptr);
 }
 
 jzx_err jzx_send_async(jzx_loop* loop, jzx_actor_id target, void* data, size_t len, uint32_t tag) {
   if (tag >= JZX_TAG_SYS_BASE) return JZX_ERR_INVALID_ARG;
-  Entered call(system_of(loop));
+  jzx::runtime::Entered<jzx::detail::Port> call(port_of(loop));
   if (!call) return refusal(loop);
   return to_c(call->send_from_anywhere(target, {data, len, tag, 0}));
 }

@@ -89,10 +89,10 @@ jzx_err jzx_spawn_supervisor(jzx_loop* loop, const jzx_supervisor_init* init, jz
   Call call(loop);
   if (call.is_refused()) return call.refusal();
   if (init == nullptr || !is_valid(*init, 0)) return JZX_ERR_INVALID_ARG;
-  Plan* plan = copy_plan(loop->host().system.allocator, *init);
+  Plan* plan = copy_plan(call.host().system.allocator, *init);
   if (plan == nullptr) return JZX_ERR_NO_MEMORY;
   jzx_actor_id id = 0;
-  const Errc result = jzx::supervise::spawn_supervisor(loop->host(), *plan, true, parent, id);
+  const Errc result = jzx::supervise::spawn_supervisor(call.host(), *plan, true, parent, id);
   if (result == Errc::ok && out != nullptr) *out = id;
   return to_c(result);
 }
@@ -102,7 +102,7 @@ jzx_err jzx_supervisor_child_id(jzx_loop* loop, jzx_actor_id supervisor, size_t 
   Call call(loop);
   if (call.is_refused()) return call.refusal();
   jzx_actor_id id = 0;
-  const Errc result = jzx::supervise::child_id(loop->host(), supervisor, index, id);
+  const Errc result = jzx::supervise::child_id(call.host(), supervisor, index, id);
   if (result == Errc::ok && out != nullptr) *out = id;
   return to_c(result);
 }

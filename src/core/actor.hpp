@@ -14,6 +14,7 @@
 #include "base/atomic.hpp"
 #include "base/executor.hpp"
 #include "base/mpsc_stack.hpp"
+#include "base/spin_lock.hpp"
 #include "core/kind.hpp"
 #include "core/state_word.hpp"
 
@@ -47,6 +48,14 @@ enum Attention : uint8_t {
   kExitHint = 2,       // an exit was requested in the state word
   kFullNoted = 4,      // a foreign sender was refused, and the observer is not told yet
   kTimersWaiting = 8,  // a timer is due, but the mailbox was full
+  kReadyByHand = 16,   // it has something to do, and its owner decides when
+};
+
+// What the mailbox does with a user message when it is full.
+enum class Overload : uint8_t {
+  refuse,       // the sender is told
+  drop_newest,  // the message that does not fit is dead-lettered
+  drop_oldest,  // the actor dead-letters its oldest ones before its next turn
 };
 
 struct alignas(64) Actor : base::Runnable {
@@ -64,8 +73,13 @@ struct alignas(64) Actor : base::Runnable {
   [[nodiscard]] ActorId id() const noexcept { return own_id; }
   using Runnable::set_run;
 
-  // ---- the senders' line ----
+  // ---- the senders' line; it begins with the bytes that Runnable leaves ----
 
+  base::SpinLock bonds_lock;   // see relations.hpp
+  bool bonds_closed = true;    // no bond can be made any more; under the lock
+  bool traps_exit = false;     // under the lock
+  bool is_supervisor = false;  // and its body is there; under the lock
+  Overload overload = Overload::refuse;
   StateWord state;
   base::MpscStack<Envelope, &Envelope::next> arrivals;
   base::Atomic<uint32_t> handled_seen{0};   // a sender's last look at `handled`
@@ -73,9 +87,8 @@ struct alignas(64) Actor : base::Runnable {
   // How many queued messages users may have. Atomic since a sender with a stale id may look while
   // the next actor moves in; its exchange will fail.
   base::Atomic<uint32_t> user_limit{0};
-  uint32_t slot = 0;  // while free: the next free slot
-  Relations* relations = nullptr;
-  const char* label = nullptr;
+  base::Atomic<uint32_t> slot{0};  // while free: the next free slot
+  Relations* relations = nullptr;  // made, and looked at by others, under the lock
 
   // ---- the consumer's line ----
 
@@ -83,12 +96,13 @@ struct alignas(64) Actor : base::Runnable {
   const Kind* kind = nullptr;
   Body body;
   ActorId own_id = kNobody;
-  Child* child = nullptr;             // our place among our parent's children
+  Child* child = nullptr;  // our place among our parent's children; changed under our lock
+  const char* label = nullptr;
   base::Atomic<uint32_t> handled{0};  // messages ever taken; see state_word.hpp
   // Here and not in the senders' line, so that a turn can look between messages at no cost.
   base::Atomic<uint8_t> attention{kNotRunning};
   Status status = Status::stopped;  // nobody has moved in yet
-  bool traps_exit = false;
+  uint16_t held = 0;                // messages put aside; they count as queued
 };
 static_assert(sizeof(Actor) == 128);
 

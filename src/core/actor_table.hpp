@@ -1,63 +1,138 @@
-// The table of all actors of a system: chunked, never moving, with a stack of free slots so that
-// the slot freed last, whose lines are warm, is used next. Generations live in the actors' state
-// words; see state_word.hpp for why a stale id never reaches a newer actor.
+// The table of all actors of a system: chunked, never moving. Free slots are in stacks, one per
+// worker, so that the slot freed last, whose lines are warm, is used next. Generations live in the
+// actors' state words; see state_word.hpp for why a stale id never reaches a newer actor.
 //
-// Threads: find() by any thread, the rest by the owner.
+// Where several workers share the table, slots are freed by one worker and wanted by another. Who
+// has none takes a whole stack away from a sibling, in one exchange, before it asks for a new
+// chunk; so every free slot can be had by everybody, and the limit of actors is exact. Only its
+// owner pushes to a stack and pops single slots: when its exchange succeeds, the top that it read
+// is still the top, since nobody but itself could have put it back; there is no ABA.
+//
+// Threads: find() by any; take() and give() by the owner of the stack.
 #pragma once
+
+#include <mutex>
 
 #include "base/chunked_array.hpp"
 #include "core/actor.hpp"
 
 namespace jzx::core {
 
+inline constexpr uint32_t kNoSlot = 0xffffffffu;
+
+// A stack of free slots, linked through Actor::slot.
+struct alignas(64) FreeSlots {
+  base::Atomic<uint32_t> top{kNoSlot};
+  FreeSlots* sibling = nullptr;  // all stacks of a table, in a list
+};
+
 class ActorTable {
  public:
   ActorTable(base::Allocator allocator, uint32_t max_actors) noexcept
       : actors_(allocator, max_actors) {}
 
+  // Before any other thread uses the table: `slots` is one of its stacks from now on. A second one
+  // makes the table shared.
+  void add_stack(FreeSlots& slots) noexcept {
+    slots.sibling = stacks_;
+    is_shared_ = stacks_ != nullptr;
+    stacks_ = &slots;
+  }
+
   // nullptr: no slot, or no memory for one; is_full() tells which.
-  [[nodiscard]] Actor* take() noexcept {
-    if (free_ == kNoSlot && !grow()) return nullptr;
-    Actor& actor = actors_[free_];
-    const uint32_t slot = free_;
-    free_ = actor.slot;
-    actor.slot = slot;
-    return &actor;
+  [[nodiscard]] Actor* take(FreeSlots& own) noexcept {
+    uint32_t slot = pop(own);
+    if (slot == kNoSlot) [[unlikely]] {
+      if (!fetch(own)) return nullptr;
+      slot = pop(own);
+    }
+    Actor* actor = actors_.find(slot);
+    if (actor == nullptr) __builtin_unreachable();  // it was free, so it is there
+    actor->slot.store(slot, std::memory_order_relaxed);  // the taker's own
+    return actor;
   }
 
-  void give(Actor& actor) noexcept {
-    const uint32_t slot = actor.slot;
-    actor.slot = free_;
-    free_ = slot;
+  void give(FreeSlots& own, Actor& actor) noexcept {
+    const uint32_t slot = actor.slot.load(std::memory_order_relaxed);  // the giver's own
+    push_chain(own, slot, actor);
   }
 
-  [[nodiscard]] bool is_full() const noexcept {
-    return free_ == kNoSlot && actors_.size() == actors_.max_size();
-  }
+  [[nodiscard]] bool is_full() const noexcept { return actors_.size() == actors_.max_size(); }
 
   // The slot of an id; whether the id is still good is the state word's to say.
   [[nodiscard]] Actor* find(ActorId id) const noexcept { return actors_.find(slot_of(id)); }
 
+  // At a quiet moment.
   template <class Each>
   void for_each_slot(Each&& each) {
     for (uint32_t slot = 0; slot < actors_.size(); ++slot) each(actors_[slot]);
   }
 
  private:
-  static constexpr uint32_t kNoSlot = 0xffffffffu;
-
-  [[nodiscard]] bool grow() noexcept {
-    const uint32_t first = actors_.size();
-    if (!actors_.grow()) return false;
-    for (uint32_t slot = actors_.size(); slot-- > first;) {
-      actors_[slot].slot = free_;
-      free_ = slot;
+  [[nodiscard]] uint32_t pop(FreeSlots& own) noexcept {
+    // acquire: what whoever freed the slot did to it is seen; pairs with push_chain(). (A sibling
+    // may have pushed it, before its stack became ours.)
+    uint32_t top = own.top.load(std::memory_order_acquire);
+    while (top != kNoSlot) {
+      // relaxed: if the top has been taken away meanwhile this may be anything; the exchange fails.
+      const uint32_t next = actors_[top].slot.load(std::memory_order_relaxed);
+      if (!is_shared_) return own.top.store(next, std::memory_order_relaxed), top;
+      if (own.top.compare_exchange_weak(top, next, std::memory_order_acquire,
+                                        std::memory_order_acquire)) {
+        break;
+      }
     }
+    return top;
+  }
+
+  // Pushes a chain of slots that ends with `last`.
+  void push_chain(FreeSlots& own, uint32_t first, Actor& last) noexcept {
+    uint32_t top = own.top.load(std::memory_order_relaxed);  // a first guess
+    for (;;) {
+      last.slot.store(top, std::memory_order_relaxed);  // published by the top
+      if (!is_shared_) return own.top.store(first, std::memory_order_relaxed);
+      // release: the slots are as their actors left them; pairs with pop() and fetch().
+      if (own.top.compare_exchange_weak(top, first, std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+        return;
+      }
+    }
+  }
+
+  // Own has none: takes a sibling's, or makes new ones. Out of line in spirit: once per many.
+  [[nodiscard]] [[gnu::noinline]] bool fetch(FreeSlots& own) noexcept {
+    if (is_shared_ && fetch_from_siblings(own)) return true;
+    if (is_shared_) growth_.lock();
+    const uint32_t first = actors_.size();
+    const bool has_grown = actors_.grow();
+    const uint32_t end = actors_.size();
+    if (is_shared_) growth_.unlock();
+    // Another may have freed one while we waited.
+    if (!has_grown) return is_shared_ && fetch_from_siblings(own);
+    for (uint32_t slot = first; slot + 1 < end; ++slot) {
+      actors_[slot].slot.store(slot + 1, std::memory_order_relaxed);  // published by the push
+    }
+    push_chain(own, first, actors_[end - 1]);
     return true;
   }
 
+  [[nodiscard]] bool fetch_from_siblings(FreeSlots& own) noexcept {
+    for (FreeSlots* other = stacks_; other != nullptr; other = other->sibling) {
+      if (other == &own || other->top.load(std::memory_order_relaxed) == kNoSlot) continue;
+      // acquire: pairs with push_chain().
+      const uint32_t first = other->top.exchange(kNoSlot, std::memory_order_acquire);
+      if (first == kNoSlot) continue;
+      // release: passes on what was acquired. Own is empty, and only its owner pushes.
+      own.top.store(first, std::memory_order_release);
+      return true;
+    }
+    return false;
+  }
+
   base::ChunkedArray<Actor, 256> actors_;
-  uint32_t free_ = kNoSlot;
+  FreeSlots* stacks_ = nullptr;
+  bool is_shared_ = false;
+  std::mutex growth_;  // one at a time makes a chunk
 };
 
 }  // namespace jzx::core

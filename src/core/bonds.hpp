@@ -1,6 +1,6 @@
 // Links and monitors: how actors hear of one another's end.
 //
-// Threads: the host's own.
+// Threads: the host's own; the actors may be anywhere.
 #pragma once
 
 #include <jzx/errc.hpp>

@@ -1,3 +1,6 @@
+#include <utility>
+
+#include "core/message_timer.hpp"
 #include "core/send.hpp"
 
 namespace jzx {
@@ -57,10 +60,83 @@ const char* to_string(ExitReason reason) noexcept {
 namespace jzx::core {
 
 Errc refused(Host& host, ActorId target, Admission admission) noexcept {
-  if (admission == Admission::full && host.system.observer != nullptr) {
-    host.system.observer->mailbox_full(target);
+  if (admission == Admission::full) {
+    if (Observer* observer = host.system.observer()) observer->mailbox_full(target);
   }
   return refusal(admission);
+}
+
+// ---- the system's hosts ----
+
+void System::add_host(Host& host) noexcept {
+  actors.add_stack(host.free_slots);
+  Host* first = hosts.load(std::memory_order_relaxed);  // a first guess
+  do {
+    host.next_host = first;
+    // release: publishes the host; pairs with for_each_host().
+  } while (!hosts.compare_exchange_weak(first, &host, std::memory_order_release,
+                                        std::memory_order_relaxed));
+  // release: pairs with timer_host().
+  if (host.index != Host::kNoTimers) {
+    timer_hosts[host.index].store(&host, std::memory_order_release);
+  }
+}
+
+// All ends are read before any birth. Both only grow, so the answer is not less than the number of
+// actors that were alive between the two readings: 0 means that there was nobody.
+uint64_t System::alive_count() const noexcept {
+  uint64_t ended = 0;
+  uint64_t born = 0;
+  // acquire, both: a birth that an end followed is seen with it, and the two readings stay in
+  // order.
+  for_each_host([&](Host& host) { ended += host.ends.load(std::memory_order_acquire); });
+  for_each_host([&](Host& host) { born += host.births.load(std::memory_order_acquire); });
+  return born - ended;
+}
+
+Errc System::make_relations(Actor& actor, ActorId id) noexcept {
+  {
+    Bonds hold(is_shared, actor);
+    if (!is_live(actor, id)) return Errc::no_such_actor;
+    if (actor.relations != nullptr) return Errc::ok;
+  }
+  void* memory = relations.take();  // not under the lock
+  if (memory == nullptr) return Errc::no_memory;
+  auto* made = new (memory) Relations;
+  Errc result = Errc::ok;
+  {
+    Bonds hold(is_shared, actor);
+    if (!is_live(actor, id)) {
+      result = Errc::no_such_actor;
+    } else if (actor.relations == nullptr) {
+      actor.relations = std::exchange(made, nullptr);
+    }
+  }
+  if (made != nullptr) give_relations(*made);
+  return result;
+}
+
+// ---- one host ----
+
+Host::Host(System& the_system, uint8_t index_, uint32_t messages_per_turn_) noexcept
+    : system(the_system),
+      has_siblings(the_system.is_shared),
+      index(index_),
+      envelopes(system.envelopes),
+      messages_per_turn(messages_per_turn_),
+      timers(system.allocator, index_) {
+  system.add_host(*this);
+}
+
+// Whoever submits it publishes what it did through the state word; its owner looks at the note.
+void Host::submit_elsewhere(base::Runnable& work) noexcept {
+  JZX_ASSERT(work.home == base::kByHand);
+  static_cast<Actor&>(work).note(kReadyByHand);
+}
+
+void Host::let_go() noexcept {
+  if (--holding_back > 0) return;
+  while (base::Runnable* work = held_back.pop()) submit(*work);
 }
 
 void Host::finish_unusual(Envelope& envelope) noexcept {
@@ -70,7 +146,10 @@ void Host::finish_unusual(Envelope& envelope) noexcept {
 
 void Host::reclaim_record(Envelope& envelope) noexcept {
   if ((envelope.flags & Envelope::kTimer) != 0) {
-    timers.give(static_cast<MessageTimer&>(envelope));
+    auto& timer = static_cast<MessageTimer&>(envelope);
+    Host& home = timer_owner(system, timer);
+    Timers hold(home);
+    home.timers.give(timer);
   } else {
     auto& notice = static_cast<Notice&>(envelope);
     notice.reclaim(notice, *this);
@@ -80,7 +159,7 @@ void Host::reclaim_record(Envelope& envelope) noexcept {
 void Host::dead_letter(ActorId target, Envelope& envelope, DeadLetterReason reason) noexcept {
   JZX_ASSERT((envelope.flags & Envelope::kSystem) == 0);
   ++counters.dead_lettered;
-  if (system.observer != nullptr) system.observer->dead_letter(target, envelope, reason);
+  if (Observer* observer = system.observer()) observer->dead_letter(target, envelope, reason);
   discard(envelope);
 }
 

@@ -1,7 +1,7 @@
 // Host: an Executor that also knows actors. One per worker. Drivers implement it; the core names no
 // driver. What is hot is plain members of this class; what differs between drivers is virtual.
 //
-// Threads: post() and what EnvelopePool says, by anybody; the rest on the host's own thread.
+// Threads: post(), arm() and disarm() as the Executor says; the rest on the host's own thread.
 #pragma once
 
 #include "base/atomic.hpp"
@@ -16,20 +16,49 @@ namespace jzx::core {
 
 class Host : public base::Executor {
  public:
-  Host(System& the_system, uint8_t worker, uint32_t messages_per_turn_) noexcept
-      : system(the_system),
-        envelopes(system.allocator),
-        timers(system.allocator, worker),
-        messages_per_turn(messages_per_turn_) {}
+  // `index` numbers the hosts that have timers, from 0; kNoTimers: its timers are another's.
+  static constexpr uint8_t kNoTimers = 255;
+  Host(System& the_system, uint8_t index, uint32_t messages_per_turn_) noexcept;
 
-  // Runs it soon, after what is ready already. This host's thread; others post().
-  void submit(base::Runnable& work) noexcept { ready.push(work); }
+  // Runs it soon: on one thread after what is ready already, else as the driver sees fit. This
+  // host's thread; others post().
+  void submit(base::Runnable& work) noexcept {
+    if (has_siblings || work.home == base::kByHand) {
+      submit_elsewhere(work);
+    } else {
+      ready.push(work);
+    }
+  }
+  // It has just run, and wants to again: behind what is ready already.
+  void submit_again(base::Runnable& work) noexcept {
+    if (has_siblings) {
+      submit_last(work);
+    } else {
+      submit(work);
+    }
+  }
+
+  // Where work goes that does not simply wait here for this thread.
+  virtual void submit_elsewhere(base::Runnable& work) noexcept;
+  virtual void submit_last(base::Runnable& work) noexcept { submit_elsewhere(work); }
+
+  // Under the lock of the timers: takes it out of the wheel. False: it is not in there.
+  [[nodiscard]] virtual bool unlink_timer(base::Timer& timer) noexcept = 0;
+
+  // Whose timers to use from here: its own, or those of a worker.
+  [[nodiscard]] virtual Host& timer_home() noexcept { return *this; }
+
+  // While held back, what is submitted here waits, so that a start of several actors can be undone
+  // before any of them ran.
+  void hold_back() noexcept { ++holding_back; }
+  void let_go() noexcept;
+  // Out of the queue of this thread again; false: it is not there.
+  [[nodiscard]] bool take_back(base::Runnable& work) noexcept {
+    return held_back.remove(work) || (!has_siblings && ready.remove(work));
+  }
 
   // The actor ended: forget the fds that it owned.
   virtual void release_watches(Actor& actor) noexcept = 0;
-
-  // The record of a watch whose notice has been handled.
-  virtual void reclaim_watch(Notice& notice) noexcept = 0;
 
   // The message was handled: ends it, and counts it if it was a user's.
   void finish(Envelope& envelope) noexcept {
@@ -37,7 +66,7 @@ class Host : public base::Executor {
     if (envelope.flags == 0) [[likely]] {
       ++counters.handled;
       if (envelope.type->destroy != nullptr) envelope.type->destroy(envelope);
-      envelopes.give_own(envelope);
+      envelopes.give(envelope);
     } else {
       finish_unusual(envelope);
     }
@@ -61,13 +90,19 @@ class Host : public base::Executor {
   // Tells the observer of a user message that nobody will handle, then discards it.
   void dead_letter(ActorId target, Envelope& envelope, DeadLetterReason reason) noexcept;
 
+  // An actor was born or ended here. Written by this thread alone, read by whoever asks whether
+  // anybody is alive; see System::alive_count().
+  void count_birth() noexcept { count(births); }
+  void count_end() noexcept { count(ends); }
+
   System& system;
-  base::RunQueue ready;
+  const bool has_siblings;
+  uint8_t index;
+  base::RunQueue ready;          // of work that only this thread runs
   ActorId current_id = kNobody;  // whose turn it is; the sender of what is sent now
   EnvelopePool envelopes;
-  TimerMap timers;
   base::Atomic<bool> halted{false};  // the system ends: no message is taken any more
-  Ledger counters;  // of this worker's thread; `queued` and foreign sends are added on demand
+  Ledger counters;  // of this host's thread; `queued` and foreign sends are added on demand
   uint32_t messages_per_turn;
   // How the turn under way failed; here because a turn should not clear a text that it rarely
   // needs.
@@ -77,9 +112,49 @@ class Host : public base::Executor {
   void* face = nullptr;
   void* port = nullptr;
 
+  // In a shared system guards the timers, the records and the driver's wheel.
+  base::SpinLock timers_lock;
+  TimerMap timers;
+  FreeSlots free_slots;
+
+  base::Atomic<uint64_t> births{0};
+  base::Atomic<uint64_t> ends{0};
+  uint32_t holding_back = 0;
+  base::RunQueue held_back;
+  Host* next_host = nullptr;  // in the list of the system
+
  private:
+  static void count(base::Atomic<uint64_t>& counter) noexcept {
+    // No locked instruction: only this thread writes. release: pairs with alive_count().
+    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
   void finish_unusual(Envelope& envelope) noexcept;
   void reclaim_record(Envelope& envelope) noexcept;
 };
+
+// The lock of a host's timers, for the length of a scope; nothing where there is one thread only.
+class Timers {
+ public:
+  explicit Timers(Host& host) noexcept : host_(host.has_siblings ? &host : nullptr) {
+    if (host_ != nullptr) host_->timers_lock.lock();
+  }
+  ~Timers() {
+    if (host_ != nullptr) host_->timers_lock.unlock();
+  }
+  Timers(const Timers&) = delete;
+  Timers& operator=(const Timers&) = delete;
+
+ private:
+  Host* host_;
+};
+
+template <class Each>
+void System::for_each_host(Each&& each) const {
+  // acquire: pairs with add_host().
+  for (Host* host = hosts.load(std::memory_order_acquire); host != nullptr;) {
+    each(*host);
+    host = host->next_host;
+  }
+}
 
 }  // namespace jzx::core

@@ -6,6 +6,7 @@
 
 #include "core/bonds.hpp"
 #include "core/message_timer.hpp"
+#include "core/names.hpp"
 #include "core/send.hpp"
 #include "core/turn.hpp"
 
@@ -29,29 +30,59 @@ void child_notice_done(Notice& notice, Host& host) {
 }
 
 // The record by which the parent will hear of the end; made now so that it cannot fail then.
-Child* make_child(System& system, Actor& parent, const SpawnOptions& options) noexcept {
-  if (system.relations_of(parent) == nullptr) return nullptr;
+Errc make_child(System& system, Actor& parent, const SpawnOptions& options, Child*& out) noexcept {
+  if (const Errc error = system.make_relations(parent, options.parent); !ok(error)) return error;
   void* memory = system.children.take();
-  if (memory == nullptr) return nullptr;
-  auto* child = new (memory) Child;
-  child->parent = &parent;
-  child->mark = options.child_mark;
-  child->is_supervisor = options.is_supervisor;
-  return child;
+  if (memory == nullptr) return Errc::no_memory;
+  out = new (memory) Child;
+  out->parent = &parent;
+  out->mark = options.child_mark;
+  out->is_supervisor = options.is_supervisor;
+  return Errc::ok;
+}
+
+// A new actor in a free slot, all but its id.
+void furnish(System& system, Actor& actor, const SpawnOptions& options, bool has_first_turn,
+             const char* label, Child* child) noexcept {
+  actor.kind = options.kind;
+  actor.set_run(options.kind->run);
+  actor.priority = options.priority;
+  actor.home = options.home;
+  actor.is_fresh = true;
+  actor.overload = options.overload;
+  actor.is_supervisor = options.is_supervisor;
+  actor.body = options.body;
+  // relaxed: published by open().
+  actor.user_limit.store(
+      user_share(options.mailbox_cap != 0 ? options.mailbox_cap : system.default_mailbox_cap),
+      std::memory_order_relaxed);
+  actor.label = label;
+  actor.child = child;
+  actor.status = has_first_turn ? Status::init : Status::running;
+  actor.traps_exit = false;
+  // relaxed: published by open().
+  actor.attention.store(has_first_turn ? kNotRunning : 0, std::memory_order_relaxed);
+}
+
+// The slot is somebody's from here on. False: the parent has ended.
+bool move_in(System& system, Actor& actor, Child* child, ActorId parent, ActorId id,
+             bool has_first_turn) noexcept {
+  // Nobody has this id yet, but others may look at the slot, with older ones.
+  Actor& above = child == nullptr ? actor : *child->parent;
+  Bonds hold(system.is_shared, above, actor);
+  if (child != nullptr) {
+    // A parent that begins to stop must find the child, and find it open.
+    if (!above.state.is_open(generation_of(parent))) return false;
+    child->actor = &actor;
+    above.relations->children.push_back(*child);
+  }
+  actor.own_id = id;
+  actor.bonds_closed = false;
+  actor.state.open(generation_of(id), has_first_turn);
+  return true;
 }
 
 // ---- ending ----
-
-void drain_mailbox(Host& host, Actor& actor, DeadLetterReason reason) noexcept {
-  const ActorId id = actor.id();
-  while (Envelope* envelope = take(actor)) {
-    if ((envelope->flags & Envelope::kSystem) != 0) {
-      host.discard(*envelope);
-    } else {
-      host.dead_letter(id, *envelope, reason);
-    }
-  }
-}
 
 void set_stopping(Actor& actor) noexcept {
   actor.status = Status::stopping;
@@ -62,35 +93,51 @@ void set_stopping(Actor& actor) noexcept {
 // at once, and are spared this locked instruction.
 void end_in_a_later_turn(Host& host, Actor& actor, bool may_rest) noexcept {
   actor.note(kNotRunning);
-  if (!may_rest || !actor.state.park(handled_count(actor), true)) host.submit(actor);
+  if (!may_rest || !actor.state.park(taken_count(actor), true)) host.submit(actor);
 }
 
-bool has_children(const Actor& actor) noexcept {
+bool has_children(System& system, Actor& actor) noexcept {
+  Bonds hold(system.is_shared, actor);
   return actor.relations != nullptr && !actor.relations->children.empty();
 }
 
+// kNobody: it has none.
+ActorId youngest_child(System& system, Actor& actor) noexcept {
+  Bonds hold(system.is_shared, actor);
+  if (actor.relations == nullptr || actor.relations->children.empty()) return kNobody;
+  return actor.relations->children.back()->actor->id();
+}
+
+// Under the own lock: others may look at it there.
+Child* give_up_child_record(System& system, Actor& actor) noexcept {
+  Bonds hold(system.is_shared, actor);
+  return std::exchange(actor.child, nullptr);
+}
+
 void tell_parent(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
-  Child* child = actor.child;
-  if (child == nullptr) return;
-  actor.child = nullptr;
-  child->unlink();
+  if (actor.child == nullptr) return;
+  Child* child = give_up_child_record(host.system, actor);
   child->exit = ChildExit{actor.id(), reason, text};
   child->address(SystemTag::child_exit, actor.id(), &child->exit, kSizeOfChildExit,
                  &child_notice_done);
-  send_notice(host, *child->parent, *child);
-}
-
-void drop_name(Host& host, Actor& actor) noexcept {
-  if (actor.relations->name == nullptr) return;
-  host.system.names.remove(*actor.relations->name);
-  actor.relations->name = nullptr;
+  Actor& parent = *child->parent;
+  Admission admission = Admission::gone;
+  {
+    Bonds hold(host.system.is_shared, parent);
+    child->unlink();
+    admission = admit_notice(parent);  // before the parent may think that it has no children left
+  }
+  deliver_notice(host, parent, *child, admission);
 }
 
 void free_belongings(Host& host, Actor& actor) noexcept {
   if (actor.relations != nullptr) {
-    actor.relations->~Relations();
-    host.system.relations.give(actor.relations);
-    actor.relations = nullptr;
+    Relations* relations = nullptr;
+    {
+      Bonds hold(host.system.is_shared, actor);
+      relations = std::exchange(actor.relations, nullptr);
+    }
+    host.system.give_relations(*relations);
   }
   host.system.allocator.release(const_cast<char*>(actor.label));
   actor.label = nullptr;
@@ -99,11 +146,17 @@ void free_belongings(Host& host, Actor& actor) noexcept {
 // The slot is free again once nobody is between admission and enqueueing.
 void retire(Host& host, Actor& actor) noexcept {
   drain_mailbox(host, actor, DeadLetterReason::target_gone);
-  if (actor.state.retire(handled_count(actor))) {
-    host.system.actors.give(actor);
+  if (actor.state.retire(taken_count(actor))) {
+    host.system.actors.give(host.free_slots, actor);
   } else {
     end_in_a_later_turn(host, actor, false);
   }
+}
+
+// From here on its lists only get shorter.
+void close_bonds(System& system, Actor& actor) noexcept {
+  Bonds hold(system.is_shared, actor);
+  actor.bonds_closed = true;
 }
 
 void destroy_body(Host& host, Actor& actor, ExitReason reason) noexcept {
@@ -117,17 +170,20 @@ void destroy_body(Host& host, Actor& actor, ExitReason reason) noexcept {
 void end_actor(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
   destroy_body(host, actor, reason);
   actor.status = reason == ExitReason::normal ? Status::stopped : Status::failed;
-  --host.system.alive;
+  close_bonds(host.system, actor);
   if (actor.relations != nullptr) {
+    // One may have come from another thread after its mail was drained.
+    abandon_timers(host, actor, DeadLetterReason::target_gone);
     host.release_watches(actor);
     drop_name(host, actor);
   }
-  if (host.system.observer != nullptr) {
-    host.system.observer->actor_stopped(actor.id(), reason, text);
+  if (Observer* observer = host.system.observer()) {
+    observer->actor_stopped(actor.id(), reason, text);
   }
   if (actor.relations != nullptr) tell_bonds(host, actor, reason, text);
   tell_parent(host, actor, reason, text);
   free_belongings(host, actor);
+  host.count_end();
 }
 
 void finish_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
@@ -136,34 +192,48 @@ void finish_end(Host& host, Actor& actor, ExitReason reason, const ExitText& tex
 }
 
 void drop_child_record(Host& host, Actor& actor) noexcept {
-  Child* child = std::exchange(actor.child, nullptr);
-  if (child == nullptr) return;
-  child->unlink();
+  if (actor.child == nullptr) return;
+  Child* child = give_up_child_record(host.system, actor);
+  Actor& parent = *child->parent;
+  Wake wake = Wake::gone;
+  {
+    Bonds hold(host.system.is_shared, parent);
+    child->unlink();
+    // A parent that stops meanwhile waits for the end of this child, which nobody will tell it of.
+    const uint32_t generation = parent.state.generation();
+    if (!parent.state.is_open(generation)) wake = parent.state.wake(generation);
+  }
   child_notice_done(*child, host);
+  if (wake == Wake::submit) host.submit(parent);
 }
 
 void abort_actor(Host& host, Actor& actor) noexcept {
   drop_child_record(host, actor);  // its parent is called off too, or never knew it
   set_stopping(actor);
   actor.note(kNotRunning);  // it may be in a run queue
-  while (has_children(actor)) abort_actor(host, *actor.relations->children.back()->actor);
+  for (ActorId child = kNobody; (child = youngest_child(host.system, actor)) != kNobody;) {
+    abort_actor(host, *host.system.actors.find(child));
+  }
   abandon_timers(host, actor, DeadLetterReason::target_gone);
   end_actor(host, actor, ExitReason::killed, ExitText("the start was called off"));
   // One that waits for its first turn elsewhere, or to which another thread is just sending (that
   // one owns its inbox), gives up its mail and retires when its turn comes.
-  if (!actor.state.is_scheduled() || host.ready.remove(actor)) retire(host, actor);
+  if (!actor.state.is_scheduled() || host.take_back(actor)) retire(host, actor);
 }
 
-Actor& youngest_descendant(Actor& actor) noexcept {
+// ---- the end of a system: one thread is left ----
+
+Actor& youngest_descendant(System& system, Actor& actor) noexcept {
   Actor* youngest = &actor;
-  while (has_children(*youngest)) youngest = youngest->relations->children.back()->actor;
+  while (has_children(system, *youngest)) youngest = youngest->relations->children.back()->actor;
   return *youngest;
 }
 
 // Ends an actor without children, and tells nobody.
 void abandon(Host& host, Actor& actor) noexcept {
   destroy_body(host, actor, ExitReason::killed);
-  --host.system.alive;
+  close_bonds(host.system, actor);
+  host.count_end();
   drop_child_record(host, actor);
   if (actor.relations != nullptr) {
     host.release_watches(actor);
@@ -175,23 +245,33 @@ void abandon(Host& host, Actor& actor) noexcept {
 
 // Children before their parents, and each generation walked once, however long the line is.
 void abandon_family(Host& host, Actor& head) noexcept {
-  for (Actor* actor = &youngest_descendant(head);;) {
+  for (Actor* actor = &youngest_descendant(host.system, head);;) {
     Actor* parent = actor == &head ? nullptr : actor->child->parent;
     abandon(host, *actor);
     if (parent == nullptr) return;
-    actor = &youngest_descendant(*parent);
+    actor = &youngest_descendant(host.system, *parent);
   }
 }
 
 // One child at a time, the youngest first; its end brings us back here.
-void stop_youngest_child(Host& host, Actor& actor) noexcept {
-  Child* youngest = actor.relations->children.back();
+void stop_child(Host& host, Actor& actor, ActorId youngest) noexcept {
   // no_such_actor: it was asked before, and is on its way out.
-  (void)request_exit(host, youngest->actor->id(), ExitReason::normal);
+  (void)request_exit(host, youngest, ExitReason::normal);
   end_in_a_later_turn(host, actor, true);
 }
 
 }  // namespace
+
+void drain_mailbox(Host& host, Actor& actor, DeadLetterReason reason) noexcept {
+  const ActorId id = actor.id();
+  while (Envelope* envelope = take(actor)) {
+    if ((envelope->flags & Envelope::kSystem) != 0) {
+      host.discard(*envelope);
+    } else {
+      host.dead_letter(id, *envelope, reason);
+    }
+  }
+}
 
 uint32_t user_share(uint32_t mailbox_cap) noexcept {
   const uint32_t share = mailbox_cap > kSystemReserve ? mailbox_cap - kSystemReserve : 1;
@@ -200,53 +280,53 @@ uint32_t user_share(uint32_t mailbox_cap) noexcept {
 
 Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   System& system = host.system;
-  if (system.is_closing) return Errc::loop_closed;
+  if (system.is_closing.load(std::memory_order_relaxed)) return Errc::loop_closed;  // a flag
   Actor* parent = nullptr;
   if (options.parent != kNobody) {
     parent = system.find_open(options.parent);
     if (parent == nullptr) return Errc::no_such_actor;
   }
-  Actor* actor = system.actors.take();
+  Actor* actor = system.actors.take(host.free_slots);
   if (actor == nullptr) return system.actors.is_full() ? Errc::max_actors : Errc::no_memory;
 
-  Child* child = parent == nullptr ? nullptr : make_child(system, *parent, options);
-  const char* label =
-      options.label == nullptr ? nullptr : copy_label(system.allocator, options.label);
-  if ((parent != nullptr && child == nullptr) || (options.label != nullptr && label == nullptr)) {
+  Child* child = nullptr;
+  const char* label = nullptr;
+  Errc error = parent == nullptr ? Errc::ok : make_child(system, *parent, options, child);
+  if (options.label != nullptr && ok(error)) {
+    label = copy_label(system.allocator, options.label);
+    if (label == nullptr) error = Errc::no_memory;
+  }
+  // One of a start that may yet be undone is scheduled, by us, until that is certain.
+  const bool is_held = host.holding_back > 0 && system.is_shared;
+  const bool has_first_turn = options.first_turn || is_held;
+  const ActorId id = make_id(actor->slot.load(std::memory_order_relaxed),  // ours
+                             actor->state.next_generation(system.first_generation));
+  if (ok(error)) {
+    furnish(system, *actor, options, has_first_turn, label, child);
+    if (move_in(system, *actor, child, options.parent, id, has_first_turn)) {
+      host.count_birth();
+    } else {
+      actor->kind = nullptr;
+      actor->child = nullptr;
+      actor->label = nullptr;
+      actor->status = Status::stopped;
+      error = Errc::no_such_actor;
+    }
+  }
+  if (!ok(error)) {
     if (child != nullptr) child_notice_done(*child, host);
     system.allocator.release(const_cast<char*>(label));
-    system.actors.give(*actor);
-    return Errc::no_memory;
+    system.actors.give(host.free_slots, *actor);
+    return error;
   }
-
-  actor->kind = options.kind;
-  actor->set_run(options.kind->run);
-  actor->body = options.body;
-  // relaxed: published by open().
-  actor->user_limit.store(
-      user_share(options.mailbox_cap != 0 ? options.mailbox_cap : system.default_mailbox_cap),
-      std::memory_order_relaxed);
-  actor->label = label;
-  actor->child = child;
-  actor->status = options.first_turn ? Status::init : Status::running;
-  actor->traps_exit = false;
-  // relaxed: published by open().
-  actor->attention.store(options.first_turn ? kNotRunning : 0, std::memory_order_relaxed);
-  if (child != nullptr) {
-    child->actor = actor;
-    parent->relations->children.push_back(*child);
-  }
-  ++system.alive;
-  out = actor->own_id = make_id(actor->slot, actor->state.next_generation(system.first_generation));
-  actor->state.open(generation_of(out), options.first_turn);
-  if (options.first_turn) host.submit(*actor);
-  if (system.observer != nullptr) system.observer->actor_started(out, label);
+  out = id;
+  if (Observer* observer = system.observer()) observer->actor_started(id, label);
+  if (has_first_turn) host.submit(*actor);
   return Errc::ok;
 }
 
 void abort_start(Host& host, ActorId id) noexcept {
-  Actor* actor = host.system.find_live(id);
-  if (actor != nullptr) abort_actor(host, *actor);
+  abort_actor(host, *host.system.actors.find(id));
 }
 
 Errc request_exit(Host& host, ActorId id, ExitReason reason) noexcept {
@@ -284,16 +364,18 @@ void begin_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text
   set_stopping(actor);
   abandon_timers(host, actor, DeadLetterReason::target_gone);
   drain_mailbox(host, actor, DeadLetterReason::target_gone);
-  if (!has_children(actor)) return finish_end(host, actor, reason, text);
+  const ActorId youngest = youngest_child(host.system, actor);
+  if (youngest == kNobody) return finish_end(host, actor, reason, text);
   actor.relations->exit_reason = reason;
   actor.relations->exit_text = text;
-  stop_youngest_child(host, actor);
+  stop_child(host, actor, youngest);
 }
 
 void continue_end(Host& host, Actor& actor) noexcept {
   if (actor.status != Status::stopping) return retire(host, actor);
   drain_mailbox(host, actor, DeadLetterReason::target_gone);
-  if (has_children(actor)) return stop_youngest_child(host, actor);
+  const ActorId youngest = youngest_child(host.system, actor);
+  if (youngest != kNobody) return stop_child(host, actor, youngest);
   finish_end(host, actor, actor.relations->exit_reason, actor.relations->exit_text);
 }
 

@@ -5,7 +5,7 @@
 //                         │          last started first         links, monitors, parent told
 //                         └ returns STOP or FAIL, throws, is asked to, or a link dies
 //
-// Threads: the host's own.
+// Threads: the host's own; the actors may be anywhere.
 #pragma once
 
 #include <string_view>
@@ -25,6 +25,9 @@ struct SpawnOptions {
   void* child_mark = nullptr;  // the parent finds it again in Child::mark
   bool first_turn = false;     // Kind::start() is wanted
   bool is_supervisor = false;
+  base::Priority priority = base::Priority::normal;
+  uint8_t home = base::kAnyWorker;
+  Overload overload = Overload::refuse;
 };
 
 // The body belongs to the actor if this answers ok, else still to the caller.
@@ -48,6 +51,10 @@ inline constexpr ExitText kNoText;
 void begin_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept;
 void obey_exit_request(Host& host, Actor& actor) noexcept;
 void continue_end(Host& host, Actor& actor) noexcept;
+
+// Everything queued is dead-lettered, or discarded if it is the system's. For a kind whose own
+// notices may be among it, before it frees them.
+void drain_mailbox(Host& host, Actor& actor, DeadLetterReason reason) noexcept;
 
 // ---- for the end of a system ----
 

@@ -81,6 +81,11 @@ namespace jzx::core {
   return actor.handled.load(std::memory_order_relaxed);  // the consumer's own counter
 }
 
+// For park() and retire(): the messages that were taken, or that the body has put aside.
+[[nodiscard]] inline uint32_t taken_count(const Actor& actor) noexcept {
+  return handled_count(actor) + actor.held;
+}
+
 // How many messages are queued, or on their way; a snapshot unless the caller is the consumer.
 [[nodiscard]] inline uint32_t queued_count(const Actor& actor) noexcept {
   return (actor.state.sent() - handled_count(actor)) & StateWord::kSentMask;

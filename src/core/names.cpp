@@ -1,6 +1,8 @@
 #include "core/names.hpp"
 
 #include <cstring>
+#include <mutex>
+#include <utility>
 
 #include "core/host.hpp"
 
@@ -92,18 +94,45 @@ bool Names::grow() noexcept {
 }
 
 Errc register_name(Host& host, ActorId id, std::string_view name) noexcept {
-  Actor* actor = host.system.find_open(id);
+  System& system = host.system;
+  Actor* actor = system.find_open(id);
   if (actor == nullptr) return Errc::no_such_actor;
-  if (host.system.relations_of(*actor) == nullptr) return Errc::no_memory;
-  if (actor->relations->name != nullptr) return Errc::invalid_arg;
-  return host.system.names.add(*actor, name, actor->relations->name);
+  if (const Errc error = system.make_relations(*actor, id); !ok(error)) return error;
+  std::lock_guard hold_names(system.names_mutex);
+  NameEntry* entry = nullptr;
+  if (const Errc error = system.names.add(*actor, name, entry); !ok(error)) return error;
+  Errc result = Errc::ok;
+  {
+    Bonds hold(system.is_shared, *actor);
+    if (!system.is_live(*actor, id)) {
+      result = Errc::no_such_actor;
+    } else if (actor->relations->name != nullptr) {
+      result = Errc::invalid_arg;
+    } else {
+      actor->relations->name = std::exchange(entry, nullptr);
+    }
+  }
+  if (entry != nullptr) system.names.remove(*entry);
+  return result;
 }
 
-Errc whereis(const Host& host, std::string_view name, ActorId& out) noexcept {
+Errc whereis(Host& host, std::string_view name, ActorId& out) noexcept {
+  std::lock_guard hold(host.system.names_mutex);
   const Actor* actor = host.system.names.find(name);
   if (actor == nullptr) return Errc::no_such_actor;
-  out = actor->id();
+  out = actor->id();  // it cannot retire before its name is gone
   return Errc::ok;
+}
+
+void drop_name(Host& host, Actor& actor) noexcept {
+  NameEntry* entry = nullptr;
+  {
+    Bonds hold(host.system.is_shared, actor);
+    entry = std::exchange(actor.relations->name, nullptr);
+  }
+  if (entry == nullptr) return;
+  std::lock_guard hold(host.system.names_mutex);
+  host.system.names.remove(*entry);
 }
 
 }  // namespace jzx::core

@@ -2,7 +2,7 @@
 // open-addressing table of pointers to entries, doubled when half full, so that a lookup touches
 // one or two lines.
 //
-// Threads: the owner only.
+// Threads: the owner only; the system's lock is held around every use in a shared one.
 #pragma once
 
 #include <cstddef>
@@ -58,6 +58,8 @@ class Host;
 
 // invalid_arg: the name is empty, too long or taken, or the actor has one.
 [[nodiscard]] Errc register_name(Host& host, ActorId id, std::string_view name) noexcept;
-[[nodiscard]] Errc whereis(const Host& host, std::string_view name, ActorId& out) noexcept;
+[[nodiscard]] Errc whereis(Host& host, std::string_view name, ActorId& out) noexcept;
+// The actor ended.
+void drop_name(Host& host, Actor& actor) noexcept;
 
 }  // namespace jzx::core

@@ -7,6 +7,8 @@
 
 #include <jzx/envelope.hpp>
 
+#include "base/atomic.hpp"
+
 namespace jzx::core {
 
 class Host;
@@ -38,9 +40,18 @@ struct Notice : Envelope {
     flags = kSystem | kNotice;
     new (storage) RawMessage{payload, size, static_cast<uint32_t>(tag), from};
     reclaim = when_done;
+    is_void_.store(false, std::memory_order_relaxed);  // published with the notice
   }
 
+  // Its cause was withdrawn while it was queued: not to be handled. By any thread; relaxed, since
+  // who withdraws it while it is being handled comes too late.
+  void make_void() noexcept { is_void_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool is_void() const noexcept { return is_void_.load(std::memory_order_relaxed); }
+
   ReclaimFn reclaim = nullptr;
+
+ private:
+  base::Atomic<bool> is_void_{false};
 };
 
 }  // namespace jzx::core

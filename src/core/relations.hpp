@@ -2,7 +2,15 @@
 // binding is one record, made when it is registered, that hangs in a list at both of its ends and
 // contains the system message that it may cause one day.
 //
-// Threads: all records belong to the thread of the system's one worker.
+// Where several workers share a system, the lists of an actor are changed under that actor's lock
+// (Bonds, below), and a record that hangs at two actors under both. Two locks are taken in the
+// order of the actors' addresses, or the second is only tried. No user code runs and no memory is
+// asked for while one is held, and nothing that may wait is done. Lock order: watched fds, names;
+// actors; timers, pools.
+//
+// Why nothing is missed: an actor that ends first closes its state word, then takes its lock, marks
+// its bonds closed and takes its lists down. Who wants to bind another to it takes the lock, and
+// binds only if the bonds are not closed. So a bond is made before, and then told of, or refused.
 #pragma once
 
 #include "base/list.hpp"
@@ -57,7 +65,12 @@ struct InTargetTimers {};
 struct MessageTimer : Envelope, base::Timer, base::ListNode<InTargetTimers>, base::Slotted {
   MessageTimer() noexcept;
 
-  Actor* target = nullptr;
+  // The number of the host that it belongs to. In the high byte of the flags, which it keeps when
+  // it is delivered.
+  void set_home(uint8_t index) noexcept { flags = kTimer | (uint32_t{index} << 24); }
+  [[nodiscard]] uint8_t home() const noexcept { return static_cast<uint8_t>(flags >> 24); }
+
+  ActorId target = kNobody;
 };
 static_assert(sizeof(MessageTimer) == 128);
 using TimerMap = base::SlotMap<MessageTimer, 256>;
@@ -70,6 +83,52 @@ struct OwnedWatch : base::ListNode<InOwnerWatches> {};
 // ---- names ----
 
 struct NameEntry;
+
+// The lock of an actor's lists, for the length of a scope; nothing where there is one thread only.
+class Bonds {
+ public:
+  Bonds(bool is_shared, Actor& actor) noexcept : first_(is_shared ? &actor : nullptr) {
+    if (first_ != nullptr) first_->bonds_lock.lock();
+  }
+  // Of both.
+  Bonds(bool is_shared, Actor& a, Actor& b) noexcept {
+    if (!is_shared) return;
+    first_ = &a < &b ? &a : &b;
+    second_ = &a < &b ? &b : &a;
+    first_->bonds_lock.lock();
+    if (second_ != first_) second_->bonds_lock.lock();
+  }
+  ~Bonds() {
+    if (first_ == nullptr) return;
+    if (second_ != nullptr && second_ != first_) second_->bonds_lock.unlock();
+    first_->bonds_lock.unlock();
+  }
+  Bonds(const Bonds&) = delete;
+  Bonds& operator=(const Bonds&) = delete;
+
+  // Locks another one too, if that can be had without waiting or in order. False: let go of the
+  // first and begin again.
+  [[nodiscard]] bool also(Actor& other) noexcept {
+    if (first_ == nullptr || &other == first_) return true;
+    JZX_ASSERT(second_ == nullptr);
+    if (first_ < &other) {
+      other.bonds_lock.lock();
+    } else if (!other.bonds_lock.try_lock()) {
+      return false;
+    }
+    second_ = &other;
+    return true;
+  }
+  void let_go_of_second() noexcept {
+    if (second_ == nullptr) return;
+    second_->bonds_lock.unlock();
+    second_ = nullptr;
+  }
+
+ private:
+  Actor* first_ = nullptr;
+  Actor* second_ = nullptr;
+};
 
 struct Relations {
   base::List<Child, InChildren> children;  // in start order

@@ -47,7 +47,7 @@ namespace jzx::core {
   return true;
 }
 
-// On any other thread, with an envelope of the foreign pool.
+// On a foreign thread, with an envelope from the depot; `host` is any of the system's.
 [[nodiscard]] inline Errc send_foreign(Host& host, ActorId target, Envelope& envelope) noexcept {
   Actor* actor = host.system.actors.find(target);
   if (actor == nullptr) return Errc::no_such_actor;
@@ -65,13 +65,21 @@ namespace jzx::core {
   return Errc::ok;
 }
 
-// A system message; cannot be refused while the target's slot is not retired. On the host's thread.
-inline void send_notice(Host& host, Actor& target, Notice& notice) noexcept {
+// A system message, in two steps: it is admitted while the target cannot retire (under its lock, or
+// because it waits for us), and from then on it holds the slot itself. It cannot be refused.
+[[nodiscard]] inline Admission admit_notice(Actor& target) noexcept {
   // relaxed: counted before it is admitted; see has_room_for_user().
   target.system_queued.fetch_add(1, std::memory_order_relaxed);
   const Admission admission = target.state.admit_system(target.state.generation());
   JZX_ASSERT(admission != Admission::gone);
+  return admission;
+}
+inline void deliver_notice(Host& host, Actor& target, Notice& notice,
+                           Admission admission) noexcept {
   if (enqueue(target, notice, admission)) host.submit(target);
+}
+inline void send_notice(Host& host, Actor& target, Notice& notice) noexcept {
+  deliver_notice(host, target, notice, admit_notice(target));
 }
 
 }  // namespace jzx::core

@@ -1,15 +1,18 @@
 // What all workers of one system share: the actor table, the names, the pools of relation records,
 // the observer. There is nothing process-wide; two systems in one process do not know each other.
 //
-// Threads: `actors.find` by any thread, the rest by the worker's thread.
+// Threads: each member says. A system is shared when several threads run its actors, and then every
+// member is for all of them; otherwise only finding actors and the depot are for other threads.
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 
 #include <jzx/observer.hpp>
-#include "base/slab.hpp"
+#include "base/shared_slab.hpp"
 #include "base/slot_map.hpp"
 #include "core/actor_table.hpp"
+#include "core/envelope_pool.hpp"
 #include "core/names.hpp"
 #include "core/relations.hpp"
 
@@ -25,13 +28,18 @@ struct SystemOptions {
   // Where the generations of unused slots begin. Different systems should differ, so that an id
   // taken to the wrong system is most likely stale there; a simulation fixes it.
   uint32_t first_generation = 1;
+  bool is_shared = false;  // several threads run its actors
 };
+
+class Host;
 
 class System {
  public:
   explicit System(const SystemOptions& options) noexcept
       : allocator(options.allocator),
+        is_shared(options.is_shared),
         actors(allocator, options.max_actors),
+        envelopes(allocator),
         names(allocator),
         monitors(allocator, 0),
         relations(allocator, sizeof(Relations), alignof(Relations), 16),
@@ -40,40 +48,72 @@ class System {
         default_mailbox_cap(options.default_mailbox_cap),
         first_generation(options.first_generation) {}
 
-  // The live actor with this id (it may be stopping), or nullptr.
-  [[nodiscard]] Actor* find_live(ActorId id) const noexcept {
-    Actor* actor = actors.find(id);
-    if (actor == nullptr || !actor->state.is(generation_of(id))) return nullptr;
-    return actor->status <= Status::stopping ? actor : nullptr;
-  }
+  // ---- actors by id ----
 
-  // As find_live, but not one that was asked to end: to its users that one is gone.
+  // The actor with this id if it was not asked to end: to its users one that was is gone. In a
+  // shared system it may end at any moment, unless this is its own turn.
   [[nodiscard]] Actor* find_open(ActorId id) const noexcept {
     Actor* actor = actors.find(id);
     return actor != nullptr && actor->state.is_open(generation_of(id)) ? actor : nullptr;
   }
 
-  // The actor's relations, made if need be; nullptr when the allocator refuses.
-  [[nodiscard]] Relations* relations_of(Actor& actor) noexcept {
-    if (actor.relations == nullptr) {
-      void* memory = relations.take();
-      if (memory != nullptr) actor.relations = new (memory) Relations;
-    }
-    return actor.relations;
+  // As find_open, but it may be stopping. On the only thread, or under the actor's lock.
+  [[nodiscard]] Actor* find_live(ActorId id) const noexcept {
+    Actor* actor = actors.find(id);
+    return actor != nullptr && is_live(*actor, id) ? actor : nullptr;
+  }
+  [[nodiscard]] static bool is_live(const Actor& actor, ActorId id) noexcept {
+    return actor.state.is(generation_of(id)) && !actor.bonds_closed;
+  }
+
+  // Makes sure that the actor has its relations; they stay until it ends. no_such_actor: it has
+  // ended. Takes the actor's lock.
+  [[nodiscard]] Errc make_relations(Actor& actor, ActorId id) noexcept;
+  void give_relations(Relations& record) noexcept {
+    record.~Relations();
+    relations.give(&record);
+  }
+
+  // ---- hosts ----
+
+  // Before its thread does anything. They are never taken away.
+  void add_host(Host& host) noexcept;
+  // At any moment; see there.
+  [[nodiscard]] uint64_t alive_count() const noexcept;
+  template <class Each>
+  void for_each_host(Each&& each) const;
+  // The host whose wheel and timers have this number.
+  [[nodiscard]] Host* timer_host(uint8_t index) const noexcept {
+    return timer_hosts[index].load(std::memory_order_acquire);  // pairs with add_host()
   }
 
   base::Allocator allocator;
+  const bool is_shared;
   ActorTable actors;
+  EnvelopeDepot envelopes;
   Names names;
+  std::mutex names_mutex;
   MonitorMap monitors;
-  base::Slab relations;
-  base::Slab children;
-  base::Slab links;
-  Observer* observer = nullptr;
+  base::SpinLock monitors_lock;
+  base::SharedSlab relations;
+  base::SharedSlab children;
+  base::SharedSlab links;
+  base::Atomic<Observer*> observer_{nullptr};
   uint32_t default_mailbox_cap;
   uint32_t first_generation;
-  uint32_t alive = 0;  // actors that have not ended
-  bool is_closing = false;
+  base::Atomic<bool> is_closing{false};
+
+  // The observer, or nullptr. acquire: pairs with set_observer().
+  [[nodiscard]] Observer* observer() const noexcept {
+    return observer_.load(std::memory_order_acquire);
+  }
+  void set_observer(Observer* observer) noexcept {
+    observer_.store(observer, std::memory_order_release);  // it is whole; pairs with observer()
+  }
+
+ private:
+  base::Atomic<Host*> hosts{nullptr};
+  base::Atomic<Host*> timer_hosts[256]{};
 };
 
 }  // namespace jzx::core

@@ -28,7 +28,7 @@ namespace {
 // Foreign senders were refused since the last time.
 void tell_full(Host& host, Actor& actor) {
   actor.unnote(kFullNoted);
-  if (host.system.observer != nullptr) host.system.observer->mailbox_full(actor.id());
+  if (Observer* observer = host.system.observer()) observer->mailbox_full(actor.id());
 }
 
 }  // namespace
@@ -47,13 +47,13 @@ void settle(Host& host, Actor& actor, Outcome outcome) {
   if (actor.has_note(kTimersWaiting)) deliver_waiting_timers(host, actor);
   switch (outcome) {
     case Outcome::wants_mail:
-      if (!actor.state.park(handled_count(actor), false)) host.submit(actor);
+      if (!actor.state.park(taken_count(actor), false)) host.submit(actor);
       break;
     case Outcome::suspended:
       if (!actor.state.suspend(false)) host.submit(actor);
       break;
     case Outcome::budget_spent:
-      host.submit(actor);
+      host.submit_again(actor);
       break;
     case Outcome::stopped:
       begin_end(host, actor, ExitReason::normal, kNoText);

@@ -35,9 +35,10 @@ class Turn {
     in_hand_ = core::take(actor);
     if (in_hand_ == nullptr) return nullptr;
     --budget_;
-    if ((in_hand_->flags & Envelope::kVoid) == 0) [[likely]]
+    if ((in_hand_->flags & Envelope::kNotice) == 0) [[likely]]
       return in_hand_;
-    return take();  // its cause was withdrawn: not for the body
+    // Its cause may have been withdrawn: then it is not for the body.
+    return static_cast<Notice*>(in_hand_)->is_void() ? take() : in_hand_;
   }
 
   // The message in hand cannot be handled by this body.
@@ -88,7 +89,7 @@ inline void run_turn(Host& host, Actor& actor, Resume&& resume) {
     turn.finish();
   // Mostly it has handled all its mail, nothing unusual happened, and it is idle now.
   if (outcome == Outcome::wants_mail && actor.attention.load(std::memory_order_relaxed) == 0 &&
-      actor.state.park(handled_count(actor), false)) [[likely]] {
+      actor.state.park(taken_count(actor), false)) [[likely]] {
     return;
   }
   settle(host, actor, outcome);

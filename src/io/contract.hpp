@@ -6,8 +6,9 @@
 // Implemented by the reactors of this folder (io_uring, epoll) and, in memory, by the
 // simulator. Nothing above this line makes a system call of its own.
 //
-// Threads: wake() from any thread; everything else on the reactor's own thread. Completions
-// and readiness are told from inside wait(), never from inside submit() or watch().
+// Threads: wake() from any thread; everything else on the reactor's own thread, except that after
+// share() any thread that holds the mutex may watch() and unwatch(). Completions and readiness are
+// told from inside wait(), never from inside submit() or watch().
 // Lifetime: an Operation and its buffers live until it has completed; cancel() only asks for an
 // early end, and the completion still comes (with -ECANCELED, or with the data if that won).
 // A Watch lives until unwatch() returned; after that it hears nothing.
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "base/clock.hpp"
 #include "base/list.hpp"
@@ -102,6 +104,10 @@ class Reactor {
   [[nodiscard]] virtual int watch(Watch& watch) = 0;
   // 0, or -errno if the fd was no longer watched (it has been closed); forgotten either way.
   virtual int unwatch(Watch& watch) = 0;
+
+  // Before the first wait(): from now on `ready` is called with `mutex` held, and never after an
+  // unwatch() that was called with it has returned.
+  virtual void share(std::mutex& mutex) noexcept = 0;
 
   // ---- operations ----
 

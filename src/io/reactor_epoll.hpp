@@ -20,6 +20,7 @@ class EpollReactor : public Reactor {
 
   [[nodiscard]] int watch(Watch& watch) override;
   int unwatch(Watch& watch) override;
+  void share(std::mutex& mutex) noexcept override { readiness_.share(mutex); }
   void submit(Operation& operation) override;
   void cancel(Operation& operation) override;
   [[nodiscard]] int wait(uint64_t timeout_ns) override;

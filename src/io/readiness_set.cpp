@@ -110,6 +110,8 @@ int ReadinessSet::tell(uint64_t timeout_ns) {
   const int count = take_events(timeout_ns);
   if (count < 0) return count == -EINTR ? 0 : count;
 
+  std::unique_lock<std::mutex> hold;
+  if (shared_ != nullptr && count > 0) hold = std::unique_lock(*shared_);
   telling_ = true;
   for (int i = 0; i < count; ++i) {
     const uint64_t id = batch_[i].data.u64;

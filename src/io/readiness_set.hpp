@@ -27,7 +27,7 @@
 // that number learns it. (If the same open file lives on under another number, the kernel keeps
 // the registration: its events then only cost a look-up.)
 //
-// Threads: wake() from any; everything else on the reactor's own thread. `ready` is called only
+// Threads: as in the contract. `ready` is called only
 // from tell(), and may call watch() and unwatch(), but not tell().
 #pragma once
 
@@ -60,6 +60,9 @@ class ReadinessSet {
   // another fd as it was. A Watch that takes the fd of another one replaces it.
   [[nodiscard]] int watch(Watch& watch) noexcept;
   int unwatch(Watch& watch) noexcept;
+
+  // As in the contract.
+  void share(std::mutex& mutex) noexcept { shared_ = &mutex; }
 
   // Waits at most `timeout_ns`, then calls `ready` of what is. 0 or -errno.
   [[nodiscard]] int tell(uint64_t timeout_ns);
@@ -97,6 +100,7 @@ class ReadinessSet {
   int attached_fd_ = -1;
   bool has_nanosecond_wait_ = true;  // until the kernel says otherwise
   bool telling_ = false;
+  std::mutex* shared_ = nullptr;  // held while telling, if there is one
   Waker waker_;
   epoll_event batch_[kBatch];
 };

@@ -19,13 +19,13 @@ detail::Port* open_port(const LoopOptions& options) noexcept {
   wanted.max_io_watchers = options.max_io_watchers;
   wanted.backend = static_cast<io::Backend>(options.reactor);
   runtime::LoopSystem* system = runtime::LoopSystem::create(wanted);
-  if (system != nullptr) system->system.observer = options.observer;
-  return runtime::port_of(system);
+  if (system != nullptr) system->system.set_observer(options.observer);
+  return system;
 }
 
 // The system of a loop; nullptr if it could not be made.
 runtime::LoopSystem* system_behind(detail::Port* port) noexcept {
-  return port == nullptr ? nullptr : &runtime::system_of(*port);
+  return static_cast<runtime::LoopSystem*>(port);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ runtime::LoopSystem* system_behind(detail::Port* port) noexcept {
 Loop::Loop(const LoopOptions& options) : SystemFace(open_port(options)) {}
 
 Loop::~Loop() {
-  if (port_ != nullptr) runtime::system_of(*port_).destroy();
+  if (port_ != nullptr) port_->destroy();
 }
 
 Errc Loop::run() {

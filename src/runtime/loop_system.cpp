@@ -40,26 +40,19 @@ drivers::WorkerOptions worker_options(const LoopOptions& options, uint64_t seed)
 }  // namespace
 
 LoopSystem::LoopSystem(const LoopOptions& options, io::ReactorPtr reactor, uint64_t seed) noexcept
-    : system(system_options(options, seed)),
+    : Port(system_options(options, seed)),
       worker(system, options.clock != nullptr ? *options.clock : steady_clock, std::move(reactor),
              worker_options(options, seed)),
       loop(worker) {
-  worker.port = this;
+  worker.port = static_cast<detail::Port*>(this);
 }
 
 LoopSystem* LoopSystem::create(const LoopOptions& options) noexcept {
   if (!is_valid(options)) return nullptr;
   io::ReactorPtr reactor = io::make_reactor(options.backend, options.allocator);
   if (reactor == nullptr) return nullptr;
-  // Over-aligned, and malloc is not: the pointer that free wants is kept in front of it.
-  constexpr size_t kAlignment = alignof(LoopSystem);
-  void* memory = options.allocator.allocate(sizeof(LoopSystem) + kAlignment + sizeof(void*));
-  if (memory == nullptr) return nullptr;
-  void* place = base::align_up(static_cast<void**>(memory) + 1, kAlignment);
-  static_cast<void**>(place)[-1] = memory;
-  // Two loops of a process differ in time or place.
-  uint64_t seed = base::SteadyClock().now_ns() ^ reinterpret_cast<uintptr_t>(memory);
-  return new (place) LoopSystem(options, std::move(reactor), base::splitmix64(seed));
+  const uint64_t seed = make_seed(reactor.get());
+  return create_aligned<LoopSystem>(options.allocator, options, std::move(reactor), seed);
 }
 
 bool LoopSystem::destroy() noexcept {
@@ -74,41 +67,10 @@ bool LoopSystem::destroy() noexcept {
   worker.halted.store(true, std::memory_order_relaxed);
   worker.request_stop();
   gate_.wait_until_empty();
-  system.is_closing = true;
+  system.is_closing.store(true, std::memory_order_relaxed);  // no other thread is left
   core::abandon_all(worker);
-  const base::Allocator allocator = system.allocator;
-  void* memory = reinterpret_cast<void**>(this)[-1];
-  this->~LoopSystem();
-  allocator.release(memory);
+  destroy_aligned(system.allocator, this);
   return true;
-}
-
-Errc LoopSystem::send_from_anywhere(ActorId target, const RawMessage& message) noexcept {
-  // Before memory is asked for: an actor that is gone is gone, whether there is memory or not.
-  if (system.find_open(target) == nullptr) return Errc::no_such_actor;
-  const bool here = is_on_its_thread();
-  Envelope* envelope = here ? worker.envelopes.take(&raw_message_type, worker.current_id)
-                            : worker.envelopes.take_foreign(&raw_message_type);
-  if (envelope == nullptr) return Errc::no_memory;
-  auto* raw = new (envelope->storage) RawMessage(message);
-  raw->sender = envelope->sender;
-  if (here) {
-    const Errc result = core::send(worker, target, *envelope);
-    if (result != Errc::ok) worker.envelopes.give(*envelope);
-    return result;
-  }
-  const Errc result = core::send_foreign(worker, target, *envelope);
-  if (result != Errc::ok) worker.envelopes.give_back_foreign(*envelope);
-  return result;
-}
-
-core::Ledger LoopSystem::ledger() noexcept {
-  core::Ledger total = worker.counters;
-  total.accepted += worker.envelopes.foreign_accepted();
-  system.actors.for_each_slot([&](core::Actor& actor) {
-    total.queued += core::queued_count(actor) - actor.system_queued.load(std::memory_order_relaxed);
-  });
-  return total;
 }
 
 }  // namespace jzx::runtime

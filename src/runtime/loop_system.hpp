@@ -1,14 +1,12 @@
 // Puts a one-thread system together: clock, reactor, System, Worker and Loop, in memory of the
 // user's allocator. What jzx_loop and jzx::Loop are made of.
 //
-// Threads: enter()/leave(), send_from_anywhere() and request_stop() by anybody, the rest by the
-// loop's thread.
+// Threads: as Port says; run, run_once and other calls by the loop's thread.
 #pragma once
 
-#include "base/call_gate.hpp"
-#include "core/send.hpp"
 #include "drivers/loop/loop.hpp"
 #include "io/reactor.hpp"
+#include "runtime/port.hpp"
 
 namespace jzx::runtime {
 
@@ -24,60 +22,37 @@ struct LoopOptions {
   io::Backend backend = io::Backend::automatic;
 };
 
-class LoopSystem {
+class LoopSystem final : public detail::Port {
  public:
   // nullptr: invalid options, no memory, or no reactor.
   [[nodiscard]] static LoopSystem* create(const LoopOptions& options) noexcept;
 
-  // Ends everything, then itself. Waits for other threads' calls, also for a run. False: it did
-  // nothing, because it was called from inside its own run, or by a callback of itself.
-  bool destroy() noexcept;
+  bool destroy() noexcept override;
+  core::Host& any_host() noexcept override { return worker; }
+  core::Host* begin_call() noexcept override {
+    if (!is_open()) return nullptr;
+    loop.enter_call();
+    return &worker;
+  }
+  void end_call(core::Host&) noexcept override { loop.leave_call(); }
+  drivers::FdWatches& watches_for(int) noexcept override { return worker.watches(); }
+  void wake() noexcept override { worker.io().wake(); }
+  void request_stop() noexcept override { loop.request_stop(); }
 
-  // Any call: false once destroy() began.
-  [[nodiscard]] bool is_open() const noexcept { return !gate_.is_closed(); }
   // Open, and nobody polls its fd: a call needs no care afterwards.
   [[nodiscard]] bool is_plain() const noexcept { return is_open() && !loop.is_embedded(); }
-  // A call that destroy() must wait for.
-  [[nodiscard]] bool enter() noexcept { return gate_.enter(); }
-  void leave() noexcept { gate_.leave(); }
 
-  // Sends a raw message from whatever thread this is.
-  [[nodiscard]] Errc send_from_anywhere(ActorId target, const RawMessage& message) noexcept;
-
-  // At a quiet moment.
-  [[nodiscard]] core::Ledger ledger() noexcept;
-
-  [[nodiscard]] bool is_on_its_thread() const noexcept {
-    return base::Executor::current() == &worker;
-  }
-
-  core::System system;
   drivers::Worker worker;
   drivers::Loop loop;
 
  private:
+  template <class T, class... Args>
+  friend T* create_aligned(const base::Allocator&, Args&&...) noexcept;
+  template <class T>
+  friend void destroy_aligned(base::Allocator, T*) noexcept;
+
   LoopSystem(const LoopOptions& options, io::ReactorPtr reactor, uint64_t seed) noexcept;
   ~LoopSystem() = default;
-
-  base::CallGate gate_;
-};
-
-// A call that destroy() waits for. False: the loop is closing, or there is none.
-class Entered {
- public:
-  explicit Entered(LoopSystem* system) noexcept
-      : system_(system != nullptr && system->enter() ? system : nullptr) {}
-  ~Entered() {
-    if (system_ != nullptr) system_->leave();
-  }
-  Entered(const Entered&) = delete;
-  Entered& operator=(const Entered&) = delete;
-
-  [[nodiscard]] explicit operator bool() const noexcept { return system_ != nullptr; }
-  [[nodiscard]] LoopSystem* operator->() const noexcept { return system_; }
-
- private:
-  LoopSystem* system_;
 };
 
 }  // namespace jzx::runtime

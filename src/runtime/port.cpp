@@ -1,122 +1,198 @@
 // The functions of jzx/port.hpp: how the typed edge reaches a system.
-#include <jzx/port.hpp>
+#include "runtime/port.hpp"
 
 #include <algorithm>
 
+#include "base/prng.hpp"
 #include "core/bonds.hpp"
 #include "core/lifecycle.hpp"
 #include "core/message_timer.hpp"
 #include "core/names.hpp"
 #include "kinds/handlers/handlers.hpp"
-#include "runtime/loop_system.hpp"
-#include "runtime/port.hpp"
+
+namespace jzx::runtime {
+
+uint64_t make_seed(const void* place) noexcept {
+  uint64_t seed = base::SteadyClock().now_ns() ^ reinterpret_cast<uintptr_t>(place);
+  return base::splitmix64(seed);
+}
+
+}  // namespace jzx::runtime
 
 namespace jzx::detail {
 
-using runtime::LoopSystem;
-using runtime::Outside;
-using runtime::system_of;
+using runtime::Call;
+
+Errc Port::send_from_anywhere(ActorId target, const RawMessage& message) noexcept {
+  // Before memory is asked for: an actor that is gone is gone, whether there is memory or not.
+  if (system.find_open(target) == nullptr) return Errc::no_such_actor;
+  core::Host* here = host_here();
+  Envelope* envelope = here != nullptr ? here->envelopes.take(&raw_message_type, here->current_id)
+                                       : system.envelopes.take_foreign(&raw_message_type);
+  if (envelope == nullptr) return Errc::no_memory;
+  auto* raw = new (envelope->storage) RawMessage(message);
+  raw->sender = envelope->sender;
+  if (here != nullptr) {
+    const Errc result = core::send(*here, target, *envelope);
+    if (result != Errc::ok) here->envelopes.give(*envelope);
+    return result;
+  }
+  const Errc result = core::send_foreign(any_host(), target, *envelope);
+  if (result != Errc::ok) system.envelopes.give_back(*envelope);
+  return result;
+}
+
+core::Ledger Port::ledger() noexcept {
+  core::Ledger total;
+  system.for_each_host([&](core::Host& host) {
+    total.accepted += host.counters.accepted;
+    total.handled += host.counters.handled;
+    total.dead_lettered += host.counters.dead_lettered;
+  });
+  total.accepted += system.envelopes.foreign_accepted();
+  system.actors.for_each_slot([&](core::Actor& actor) {
+    total.queued += core::queued_count(actor) - actor.system_queued.load(std::memory_order_relaxed);
+  });
+  return total;
+}
+
+// ---- messages ----
 
 Envelope* begin_send(Port& port, Errc& error) noexcept {
-  LoopSystem& system = system_of(port);
   Envelope* envelope = nullptr;
-  if (system.is_on_its_thread()) {
-    envelope = system.worker.envelopes.take(&raw_message_type, system.worker.current_id);
+  if (core::Host* here = port.host_here()) {
+    envelope = here->envelopes.take(&raw_message_type, here->current_id);
   } else {
     // Left again by finish_send().
-    if (!system.enter()) return error = Errc::loop_closed, nullptr;
-    envelope = system.worker.envelopes.take_foreign(&raw_message_type);
-    if (envelope == nullptr) system.leave();
+    if (!port.enter()) return error = Errc::loop_closed, nullptr;
+    envelope = port.system.envelopes.take_foreign(&raw_message_type);
+    if (envelope == nullptr) {
+      port.leave();
+    } else {
+      envelope->flags = Envelope::kForeign;
+    }
   }
   if (envelope == nullptr) error = Errc::no_memory;
   return envelope;
 }
 
-Errc finish_send(Port& port, ActorId target, Envelope& envelope) noexcept {
-  LoopSystem& system = system_of(port);
-  const bool is_foreign = (envelope.flags & Envelope::kForeign) != 0;
-  const Errc result = is_foreign ? core::send_foreign(system.worker, target, envelope)
-                                 : core::send(system.worker, target, envelope);
+namespace {
+
+void end_message(Envelope& envelope) noexcept {
+  if (envelope.type->destroy != nullptr) envelope.type->destroy(envelope);
+}
+
+Errc finish_foreign(Port& port, ActorId target, Envelope& envelope) noexcept {
+  envelope.flags = 0;
+  const Errc result = core::send_foreign(port.any_host(), target, envelope);
   if (result != Errc::ok) {
-    if (envelope.type->destroy != nullptr) envelope.type->destroy(envelope);
-    if (is_foreign) {
-      system.worker.envelopes.give_back_foreign(envelope);
-    } else {
-      system.worker.envelopes.give(envelope);
-    }
+    end_message(envelope);
+    port.system.envelopes.give_back(envelope);
   }
-  if (is_foreign) system.leave();
+  port.leave();
   return result;
 }
 
-void* allocate(Port& port, size_t size) noexcept {
-  return system_of(port).system.allocator.allocate(size);
-}
-void release(Port& port, void* memory) noexcept {
-  system_of(port).system.allocator.release(memory);
+}  // namespace
+
+Errc finish_send(Port& port, ActorId target, Envelope& envelope) noexcept {
+  if ((envelope.flags & Envelope::kForeign) != 0) return finish_foreign(port, target, envelope);
+  core::Host& here = *port.host_here();
+  const Errc result = core::send(here, target, envelope);
+  if (result != Errc::ok) [[unlikely]] {
+    end_message(envelope);
+    here.envelopes.give(envelope);
+  }
+  return result;
 }
 
+void* allocate(Port& port, size_t size) noexcept { return port.system.allocator.allocate(size); }
+void release(Port& port, void* memory) noexcept { port.system.allocator.release(memory); }
+
 void wake(Port& port) noexcept {
-  LoopSystem& system = system_of(port);
-  if (system.is_on_its_thread() || !system.enter()) return;
-  system.worker.io().wake();
-  system.leave();
+  if (port.host_here() != nullptr || !port.enter()) return;
+  port.wake();
+  port.leave();
 }
+
+// ---- actors ----
 
 Errc spawn(Port& port, const ActorType& type, void* instance, const SpawnRequest& request,
            ActorId& out) noexcept {
-  Outside here(port);
+  Call call(port);
+  if (!call) return Errc::loop_closed;
   core::SpawnOptions options;
   kinds::describe_handlers(type, instance, options);
   options.label = request.label;
   options.mailbox_cap = request.mailbox_cap;
   options.parent = request.parent;
-  return core::spawn(here.host(), options, out);
+  options.priority = static_cast<base::Priority>(request.priority);
+  options.home = request.home;
+  options.overload = static_cast<core::Overload>(request.overload);
+  return core::spawn(call.host(), options, out);
 }
 
 Errc request_exit(Port& port, ActorId id, ExitReason reason) noexcept {
-  return core::request_exit(Outside(port).host(), id, reason);
+  Call call(port);
+  return call ? core::request_exit(call.host(), id, reason) : Errc::loop_closed;
 }
 Errc register_name(Port& port, ActorId id, std::string_view name) noexcept {
-  return core::register_name(Outside(port).host(), id, name);
+  Call call(port);
+  return call ? core::register_name(call.host(), id, name) : Errc::loop_closed;
 }
 Errc whereis(Port& port, std::string_view name, ActorId& out) noexcept {
-  return core::whereis(Outside(port).host(), name, out);
+  Call call(port);
+  return call ? core::whereis(call.host(), name, out) : Errc::loop_closed;
 }
 Errc link(Port& port, ActorId a, ActorId b) noexcept {
-  return core::link(Outside(port).host(), a, b);
+  Call call(port);
+  return call ? core::link(call.host(), a, b) : Errc::loop_closed;
 }
 Errc unlink(Port& port, ActorId a, ActorId b) noexcept {
-  return core::unlink(Outside(port).host(), a, b);
+  Call call(port);
+  return call ? core::unlink(call.host(), a, b) : Errc::loop_closed;
 }
 Errc trap_exit(Port& port, ActorId id, bool on) noexcept {
-  return core::set_trap_exit(Outside(port).host(), id, on);
+  Call call(port);
+  return call ? core::set_trap_exit(call.host(), id, on) : Errc::loop_closed;
 }
 Errc monitor(Port& port, ActorId watcher, ActorId target, uint64_t& ref) noexcept {
-  return core::monitor(Outside(port).host(), watcher, target, ref);
+  Call call(port);
+  return call ? core::monitor(call.host(), watcher, target, ref) : Errc::loop_closed;
 }
 Errc demonitor(Port& port, uint64_t ref) noexcept {
-  return core::demonitor(Outside(port).host(), ref);
+  Call call(port);
+  return call ? core::demonitor(call.host(), ref) : Errc::loop_closed;
 }
 Errc watch_fd(Port& port, int fd, ActorId owner, uint32_t interest) noexcept {
-  return Outside(port).worker().watches().watch(fd, owner, interest);
+  Call call(port);
+  return call ? port.watches_for(fd).watch(fd, owner, interest) : Errc::loop_closed;
 }
 Errc unwatch_fd(Port& port, int fd) noexcept {
-  return Outside(port).worker().watches().unwatch(fd);
+  Call call(port);
+  return call ? port.watches_for(fd).unwatch(fd) : Errc::loop_closed;
 }
 
+// ---- timers ----
+
 Envelope* begin_timer(Port& port, ActorId target, Errc& error) noexcept {
-  return core::make_timer(system_of(port).worker, target, error);
+  Call call(port);
+  if (!call) return error = Errc::loop_closed, nullptr;
+  return core::make_timer(call.host(), target, error);
 }
 uint64_t finish_timer(Port& port, Envelope& envelope, uint64_t delay_ms) noexcept {
-  return core::arm_timer(Outside(port).host(), static_cast<core::MessageTimer&>(envelope),
-                         std::min(delay_ms, runtime::kLongestTimeMs));
+  Call call(port);
+  auto& timer = static_cast<core::MessageTimer&>(envelope);
+  if (!call) {  // it closed since begin_timer(): nobody will hear of this message
+    port.any_host().discard(envelope);
+    return 0;
+  }
+  return core::arm_timer(call.host(), timer, std::min(delay_ms, runtime::kLongestTimeMs));
 }
-void abort_timer(Port& port, Envelope& envelope) noexcept {
-  system_of(port).worker.reclaim(envelope);
-}
+void abort_timer(Port& port, Envelope& envelope) noexcept { port.any_host().reclaim(envelope); }
 Errc cancel_timer(Port& port, uint64_t id) noexcept {
-  return core::cancel_timer(Outside(port).host(), id);
+  Call call(port);
+  return call ? core::cancel_timer(call.host(), id) : Errc::loop_closed;
 }
 
 bool is_on_a_loop() noexcept { return base::Executor::current() != nullptr; }

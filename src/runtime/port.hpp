@@ -1,36 +1,137 @@
-// A Port is a LoopSystem seen through the typed edge.
+// A Port is a running system as its users reach it: the typed references of C++ through the
+// functions of jzx/port.hpp, C through jzx_loop. There is one kind per driver; what they have in
+// common is here.
+//
+//   send         on a thread of the system with that thread's host, else as a foreign thread
+//   other calls  with the host that begin_call() gives
+//
+// Threads: any, unless a member says otherwise; a loop's calls that are no sends are for its
+// thread.
 #pragma once
 
-#include "runtime/loop_system.hpp"
+#include <jzx/port.hpp>
+
+#include "base/call_gate.hpp"
+#include "core/send.hpp"
+#include "drivers/loop/fd_watches.hpp"
+
+namespace jzx::detail {
+
+class Port {
+ public:
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+
+  // Ends everything, then itself. Waits for other threads' calls, also for a run. False: it did
+  // nothing, because it was called from inside its own run, or by a callback of itself.
+  virtual bool destroy() noexcept = 0;
+
+  // False once destroy() began.
+  [[nodiscard]] bool is_open() const noexcept { return !gate_.is_closed(); }
+  // A call that destroy() must wait for.
+  [[nodiscard]] bool enter() noexcept { return gate_.enter(); }
+  void leave() noexcept { gate_.leave(); }
+
+  // The host whose thread this is, or nullptr. Every executor that is current is a host.
+  [[nodiscard]] core::Host* host_here() const noexcept {
+    auto* host = static_cast<core::Host*>(base::Executor::current());
+    return host != nullptr && host->port == this ? host : nullptr;
+  }
+  // Any of the system's, for what needs none of its thread.
+  [[nodiscard]] virtual core::Host& any_host() noexcept = 0;
+
+  // The host to make a call with, until end_call(); nullptr: closing.
+  [[nodiscard]] virtual core::Host* begin_call() noexcept = 0;
+  virtual void end_call(core::Host& host) noexcept = 0;
+
+  // Who watches this fd.
+  [[nodiscard]] virtual drivers::FdWatches& watches_for(int fd) noexcept = 0;
+
+  // Makes a run that sleeps look at its conditions again.
+  virtual void wake() noexcept = 0;
+
+  // Ends the run under way, or else the next one.
+  virtual void request_stop() noexcept = 0;
+
+  // Sends a raw message from whatever thread this is.
+  [[nodiscard]] Errc send_from_anywhere(ActorId target, const RawMessage& message) noexcept;
+
+  // At a quiet moment.
+  [[nodiscard]] core::Ledger ledger() noexcept;
+
+  core::System system;
+  void* runtime_face = nullptr;  // the jzx::Runtime that this is, if it is one
+
+ protected:
+  explicit Port(const core::SystemOptions& options) noexcept : system(options) {}
+  ~Port() = default;
+
+  base::CallGate gate_;
+};
+
+}  // namespace jzx::detail
 
 namespace jzx::runtime {
-
-[[nodiscard]] inline LoopSystem& system_of(detail::Port& port) noexcept {
-  return reinterpret_cast<LoopSystem&>(port);
-}
-[[nodiscard]] inline detail::Port* port_of(LoopSystem* system) noexcept {
-  return reinterpret_cast<detail::Port*>(system);
-}
 
 // A hundred years. Longer times, which users may write down in milliseconds, are cut to this, since
 // nanoseconds cannot hold them.
 inline constexpr uint64_t kLongestTimeMs = 100ull * 365 * 24 * 3600 * 1000;
 
-// For the length of a call on the loop's thread: on the way out an embedded loop's fd is made true.
-class Outside {
+// For the length of a call: the host to make it with. False: the system is closing.
+class Call {
  public:
-  explicit Outside(detail::Port& port) noexcept : system_(system_of(port)) {
-    system_.loop.enter_call();
+  explicit Call(detail::Port& port) noexcept : port_(port), host_(port.begin_call()) {}
+  ~Call() {
+    if (host_ != nullptr) port_.end_call(*host_);
   }
-  ~Outside() { system_.loop.leave_call(); }
-  Outside(const Outside&) = delete;
-  Outside& operator=(const Outside&) = delete;
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
 
-  [[nodiscard]] core::Host& host() noexcept { return system_.worker; }
-  [[nodiscard]] drivers::Worker& worker() noexcept { return system_.worker; }
+  [[nodiscard]] explicit operator bool() const noexcept { return host_ != nullptr; }
+  [[nodiscard]] core::Host& host() const noexcept { return *host_; }
 
  private:
-  LoopSystem& system_;
+  detail::Port& port_;
+  core::Host* host_;
 };
+
+// A call that destroy() waits for. False: the system is closing, or there is none.
+template <class System>
+class Entered {
+ public:
+  explicit Entered(System* system) noexcept
+      : system_(system != nullptr && system->enter() ? system : nullptr) {}
+  ~Entered() {
+    if (system_ != nullptr) system_->leave();
+  }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return system_ != nullptr; }
+  [[nodiscard]] System* operator->() const noexcept { return system_; }
+
+ private:
+  System* system_;
+};
+
+// Objects that are more aligned than malloc is: the pointer that free wants is kept in front.
+template <class T, class... Args>
+[[nodiscard]] T* create_aligned(const base::Allocator& allocator, Args&&... args) noexcept {
+  void* memory = allocator.allocate(sizeof(T) + alignof(T) + sizeof(void*));
+  if (memory == nullptr) return nullptr;
+  void* place = base::align_up(static_cast<void**>(memory) + 1, alignof(T));
+  static_cast<void**>(place)[-1] = memory;
+  return new (place) T(std::forward<Args>(args)...);
+}
+template <class T>
+void destroy_aligned(base::Allocator allocator, T* object) noexcept {
+  if (object == nullptr) return;
+  void* memory = reinterpret_cast<void**>(object)[-1];
+  object->~T();
+  allocator.release(memory);
+}
+
+// Two systems of a process differ in time or place.
+[[nodiscard]] uint64_t make_seed(const void* place) noexcept;
 
 }  // namespace jzx::runtime

@@ -43,7 +43,7 @@ uint32_t whole_ms(std::chrono::milliseconds time) noexcept {
 }
 
 Errc fill_spec(detail::Port& port, const ChildSpec& spec, supervise::ChildSpec& out) {
-  const base::Allocator& allocator = system_of(port).system.allocator;
+  const base::Allocator& allocator = port.system.allocator;
   out.mode = static_cast<supervise::ChildMode>(spec.mode());
   out.mailbox_cap = spec.mailbox_slots();
   if (const Backoff* backoff = spec.backoff_spec()) {
@@ -73,7 +73,7 @@ Errc fill_spec(detail::Port& port, const ChildSpec& spec, supervise::ChildSpec& 
 Errc make_plan(detail::Port& port, const SupervisorOptions& options,
                const std::vector<ChildSpec>& children, supervise::Plan*& out) {
   if (whole_ms(options.period) == 0) return Errc::invalid_arg;
-  const base::Allocator& allocator = system_of(port).system.allocator;
+  const base::Allocator& allocator = port.system.allocator;
   supervise::Plan* plan = supervise::Plan::create(allocator, children.size());
   if (plan == nullptr) return Errc::no_memory;
   plan->supervisor = {static_cast<supervise::Strategy>(options.strategy), options.intensity,
@@ -86,12 +86,14 @@ Errc make_plan(detail::Port& port, const SupervisorOptions& options,
   return Errc::ok;
 }
 
-// The supervisor behind a reference, or nullptr and why.
-static supervise::Supervisor* find(const Pid& pid, Errc& error) noexcept {
-  supervise::Supervisor* found = nullptr;
-  error = !pid ? Errc::no_such_actor
-               : supervise::find_supervisor(system_of(*pid.port()).worker, pid.id(), found);
-  return found;
+// Calls use(host, Supervisor&) on the supervisor behind a reference.
+template <class Use>
+Errc with_supervisor(const Pid& pid, Use&& use) {
+  if (!pid) return Errc::no_such_actor;
+  Call call(*pid.port());
+  if (!call) return Errc::loop_closed;
+  return supervise::visit(call.host(), pid.id(),
+                          [&](supervise::Supervisor& found) { return use(call.host(), found); });
 }
 
 }  // namespace runtime
@@ -99,68 +101,72 @@ static supervise::Supervisor* find(const Pid& pid, Errc& error) noexcept {
 Errc detail::spawn_supervisor(Port& port, const SupervisorOptions& options,
                               const std::vector<ChildSpec>& children, ActorId parent,
                               ActorId& out) {
-  runtime::Outside here(port);
+  runtime::Call call(port);
+  if (!call) return Errc::loop_closed;
   supervise::Plan* plan = nullptr;
   if (const Errc error = runtime::make_plan(port, options, children, plan); !ok(error)) {
     return error;
   }
-  return supervise::spawn_supervisor(here.host(), *plan, true, parent, out);
+  return supervise::spawn_supervisor(call.host(), *plan, true, parent, out);
 }
 
 // ---- jzx::SupervisorRef ----
 
 Pid SupervisorRef::child(size_t index) const {
   if (!pid_) return {};
+  runtime::Call call(*pid_.port());
+  if (!call) return {};
   ActorId id = 0;
-  const Errc error =
-      supervise::child_id(runtime::system_of(*pid_.port()).worker, pid_.id(), index, id);
-  return ok(error) ? Pid(pid_.port(), id) : Pid();
+  return ok(supervise::child_id(call.host(), pid_.id(), index, id)) ? Pid(pid_.port(), id) : Pid();
 }
 
 Result<Pid> SupervisorRef::add(const ChildSpec& spec) const {
-  Errc error = Errc::ok;
-  supervise::Supervisor* found = runtime::find(pid_, error);
-  if (found == nullptr) return Error(error);
-  runtime::Outside here(*pid_.port());
-  const base::Allocator& allocator = here.host().system.allocator;
-  auto* copy = allocator.create<supervise::ChildSpec>();
-  if (copy == nullptr) return Error(Errc::no_memory);
   ActorId id = 0;
-  error = runtime::fill_spec(*pid_.port(), spec, *copy);
-  if (ok(error)) error = found->add_child(*copy, id);
-  if (ok(error)) return Pid(pid_.port(), id);
-  copy->dispose(allocator);
-  allocator.destroy(copy);
-  return Error(error);
+  const Errc error =
+      runtime::with_supervisor(pid_, [&](core::Host& host, supervise::Supervisor& found) {
+        const base::Allocator& allocator = host.system.allocator;
+        auto* copy = allocator.create<supervise::ChildSpec>();
+        if (copy == nullptr) return Errc::no_memory;
+        Errc result = runtime::fill_spec(*pid_.port(), spec, *copy);
+        if (ok(result)) result = found.add_child(*copy, id);
+        if (ok(result)) return result;
+        copy->dispose(allocator);
+        allocator.destroy(copy);
+        return result;
+      });
+  if (!ok(error)) return Error(error);
+  return Pid(pid_.port(), id);
 }
 
 Errc SupervisorRef::remove(Pid child) const {
   if (child.port() != pid_.port()) return Errc::no_such_actor;
-  Errc error = Errc::ok;
-  supervise::Supervisor* found = runtime::find(pid_, error);
-  if (found == nullptr) return error;
-  runtime::Outside here(*pid_.port());
-  return found->remove_child(child.id());
+  return runtime::with_supervisor(pid_, [&](core::Host&, supervise::Supervisor& found) {
+    return found.remove_child(child.id());
+  });
 }
 
 std::vector<ChildInfo> SupervisorRef::which_children() const {
   std::vector<ChildInfo> result;
-  Errc error = Errc::ok;
-  const supervise::Supervisor* found = runtime::find(pid_, error);
-  if (found == nullptr) return result;
-  for (size_t i = 0; const supervise::ChildSlot* slot = found->slot_at(i); ++i) {
-    result.push_back({slot->spec.name != nullptr ? slot->spec.name : "", child(i),
-                      static_cast<ChildMode>(slot->spec.mode)});
-  }
+  (void)runtime::with_supervisor(pid_, [&](core::Host& host, supervise::Supervisor& found) {
+    for (size_t i = 0; const supervise::ChildSlot* slot = found.slot_at(i); ++i) {
+      const bool is_up = host.system.find_open(slot->id) != nullptr;
+      result.push_back({slot->spec.name != nullptr ? slot->spec.name : "",
+                        is_up ? Pid(pid_.port(), slot->id) : Pid(),
+                        static_cast<ChildMode>(slot->spec.mode)});
+    }
+    return Errc::ok;
+  });
   return result;
 }
 
 ChildCounts SupervisorRef::count() const {
-  Errc error = Errc::ok;
-  const supervise::Supervisor* found = runtime::find(pid_, error);
-  if (found == nullptr) return {};
-  const supervise::ChildCounts counts = found->count();
-  return {counts.specs, counts.active, counts.supervisors};
+  ChildCounts result;
+  (void)runtime::with_supervisor(pid_, [&](core::Host&, supervise::Supervisor& found) {
+    const supervise::ChildCounts counts = found.count();
+    result = {counts.specs, counts.active, counts.supervisors};
+    return Errc::ok;
+  });
+  return result;
 }
 
 }  // namespace jzx

@@ -25,6 +25,7 @@ class ChildFactory {
   virtual void unmake(core::Host& host, core::SpawnOptions& options) noexcept = 0;
   // The actor exists: what is left to do for it. Anything but ok undoes the spawn.
   [[nodiscard]] virtual Errc after_spawn(core::Host&, core::ActorId) { return Errc::ok; }
+  [[nodiscard]] virtual bool makes_supervisors() const noexcept { return false; }
   // Ends the factory and gives its memory back.
   virtual void dispose(const base::Allocator& allocator) noexcept = 0;
 };

@@ -36,15 +36,14 @@ void Plan::dispose(const base::Allocator& allocator) noexcept {
 
 ChildSlot::ChildSlot(Supervisor& supervisor, ChildSpec& the_spec, uint32_t the_index) noexcept
     : Timer([](base::Timer& timer, base::Executor& executor) {
-        Supervisor::send_restart(static_cast<ChildSlot&>(timer),
-                                 static_cast<core::Host&>(executor));
+        Supervisor::timer_fired(static_cast<ChildSlot&>(timer), static_cast<core::Host&>(executor));
       }),
       owner(supervisor),
       spec(the_spec),
       index(the_index) {}
 
 ChildSlot* Supervisor::make_slot(ChildSpec& spec) noexcept {
-  const base::Allocator& allocator = host_.system.allocator;
+  const base::Allocator& allocator = system_.allocator;
   if (slot_count_ == slot_capacity_) {
     const uint32_t capacity = slot_capacity_ == 0 ? 4 : slot_capacity_ * 2;
     auto** slots = static_cast<ChildSlot**>(allocator.allocate(capacity * sizeof(ChildSlot*)));
@@ -63,7 +62,7 @@ ChildSlot* Supervisor::make_slot(ChildSpec& spec) noexcept {
 }
 
 void Supervisor::drop_slot(ChildSlot& slot) noexcept {
-  if (slot.is_armed()) host_.disarm(slot);
+  disarm(slot);
   if (is_grouped()) {  // the order of the others matters
     for (uint32_t i = slot.index; i + 1 < slot_count_; ++i) {
       slots_[i] = slots_[i + 1];
@@ -77,12 +76,12 @@ void Supervisor::drop_slot(ChildSlot& slot) noexcept {
   if (group_from_ != kNoGroup && slot.index < group_from_) --group_from_;
   if (slot.is_dynamic) {
     ChildSpec& spec = slot.spec;
-    spec.dispose(host_.system.allocator);
-    host_.system.allocator.destroy(&spec);
+    spec.dispose(system_.allocator);
+    system_.allocator.destroy(&spec);
   }
   slot.is_dropped = true;
-  if (slot.is_queued) {
-    slot.flags |= Envelope::kVoid;
+  if (slot.is_queued.load(std::memory_order_relaxed)) {  // no timer is under way any more
+    slot.make_void();
   } else {
     free_slot(slot);
   }
@@ -93,27 +92,70 @@ void Supervisor::free_slot(ChildSlot& slot) noexcept {
   slot_memory_.give(&slot);
 }
 
-void Supervisor::restart_notice_done(core::Notice& notice, core::Host&) {
+void Supervisor::restart_notice_done(core::Notice& notice, core::Host& host) {
   auto& slot = static_cast<ChildSlot&>(notice);
+  Visit visit(slot.owner, host);
   if (slot.is_dropped) slot.owner.free_slot(slot);
 }
 
-Supervisor::Supervisor(core::Host& host, const Plan& plan, bool owns_plan) noexcept
-    : host_(host),
+// ---- visits and the end ----
+
+Supervisor::Visit::Visit(Supervisor& supervisor, core::Host& host) noexcept
+    : supervisor_(supervisor) {
+  if (supervisor_.system_.is_shared) supervisor_.mutex_.lock();
+  outer_ = std::exchange(supervisor_.host_, &host);
+}
+
+Supervisor::Visit::~Visit() {
+  supervisor_.host_ = outer_;
+  if (supervisor_.system_.is_shared) supervisor_.mutex_.unlock();
+}
+
+void Supervisor::release() noexcept {
+  // release: what this visitor did is done; acquire: the last one sees all of it.
+  if (holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) system_.allocator.destroy(this);
+}
+
+void Supervisor::end(core::Host& host, core::Actor& actor) noexcept {
+  {
+    Visit visit(*this, host);
+    has_ended_ = true;
+    for (uint32_t i = 0; i < slot_count_; ++i) disarm(*slots_[i]);
+    // A timer may have fired after the mailbox was drained; none will now.
+    core::drain_mailbox(host, actor, DeadLetterReason::target_gone);
+    drop_everything();
+  }
+  release();
+}
+
+void Supervisor::drop_everything() noexcept {
+  while (slot_count_ > 0) {
+    ChildSlot& last = *slots_[slot_count_ - 1];
+    last.is_queued.store(false, std::memory_order_relaxed);  // the mailbox was drained
+    drop_slot(last);
+  }
+}
+
+Supervisor::Supervisor(core::System& system, const Plan& plan, bool owns_plan) noexcept
+    : system_(system),
       plan_(&plan),
       owns_plan_(owns_plan),
-      slot_memory_(host.system.allocator, sizeof(ChildSlot), alignof(ChildSlot), 4),
-      window_(host.system.allocator, plan.supervisor.intensity,
+      slot_memory_(system.allocator, sizeof(ChildSlot), alignof(ChildSlot), 4),
+      window_(system.allocator, plan.supervisor.intensity,
               plan.supervisor.period_ms * base::kNanosPerMilli) {}
 
 Supervisor::~Supervisor() {
-  while (slot_count_ > 0) {
-    ChildSlot& last = *slots_[slot_count_ - 1];
-    last.is_queued = false;  // the mailbox was drained before the body is destroyed
-    drop_slot(last);
-  }
-  host_.system.allocator.release(slots_);
-  if (owns_plan_) const_cast<Plan*>(plan_)->dispose(host_.system.allocator);
+  drop_everything();
+  system_.allocator.release(slots_);
+  if (owns_plan_) const_cast<Plan*>(plan_)->dispose(system_.allocator);
+}
+
+// Afterwards its timer neither fires nor is firing.
+void Supervisor::disarm(ChildSlot& slot) noexcept {
+  if (slot.armed_with == nullptr) return;
+  (void)slot.armed_with->disarm(slot);  // false: it has fired, and the message is on its way
+  slot.armed_with = nullptr;
+  slot.is_ticking.store(false, std::memory_order_relaxed);  // nobody else writes it now
 }
 
 // ---- starting ----
@@ -136,26 +178,26 @@ Errc Supervisor::start_child(ChildSlot& slot) noexcept {
   options.child_mark = &slot;
   options.label = slot.spec.name;
   options.mailbox_cap = slot.spec.mailbox_cap;
-  if (const Errc made = slot.spec.factory->make(host_, options); made != Errc::ok) return made;
+  if (const Errc made = slot.spec.factory->make(*host_, options); made != Errc::ok) return made;
   ActorId id = core::kNobody;
-  if (const Errc spawned = core::spawn(host_, options, id); spawned != Errc::ok) {
-    slot.spec.factory->unmake(host_, options);
+  if (const Errc spawned = core::spawn(*host_, options, id); spawned != Errc::ok) {
+    slot.spec.factory->unmake(*host_, options);
     return spawned;
   }
-  if (const Errc done = slot.spec.factory->after_spawn(host_, id); done != Errc::ok) {
-    core::abort_start(host_, id);
+  if (const Errc done = slot.spec.factory->after_spawn(*host_, id); done != Errc::ok) {
+    core::abort_start(*host_, id);
     return done;
   }
   slot.id = slot.last_id = id;
   slot.phase = Phase::running;
-  slot.started_ns = host_.now_ns();
+  slot.started_ns = host_->now_ns();
   return Errc::ok;
 }
 
 void Supervisor::tell_restarted(ChildSlot& slot) noexcept {
   ++slot.attempts;
-  if (host_.system.observer != nullptr) {
-    host_.system.observer->actor_restarted(self_, slot.id, slot.attempts);
+  if (Observer* observer = system_.observer()) {
+    observer->actor_restarted(self_, slot.id, slot.attempts);
   }
 }
 
@@ -189,11 +231,11 @@ bool Supervisor::child_ended(ChildSlot& slot, ExitReason reason) noexcept {
 
 uint32_t Supervisor::delay_for(ChildSlot& slot, bool abnormal) noexcept {
   if (!abnormal || !slot.spec.has_backoff) return 0;
-  return slot.backoff.next_delay_ms(slot.spec.backoff, host_);
+  return slot.backoff.next_delay_ms(slot.spec.backoff, *host_);
 }
 
 bool Supervisor::child_failed(ChildSlot& slot, bool abnormal, bool is_retry) noexcept {
-  const uint64_t now_ns = host_.now_ns();
+  const uint64_t now_ns = host_->now_ns();
   // Too much already: escalate now, without waiting out a backoff. Restarts are counted when they
   // happen, which a backoff may put off, so that is looked at again then.
   if (window_.is_full(now_ns)) return false;
@@ -210,7 +252,7 @@ bool Supervisor::child_failed(ChildSlot& slot, bool abnormal, bool is_retry) noe
   const uint32_t from = plan_->supervisor.strategy == Strategy::one_for_all ? 0 : slot.index;
   // A group may be waiting already for one that failed before this one.
   if (group_leader_ != nullptr && group_leader_->phase == Phase::waiting) {
-    if (group_leader_->is_armed()) host_.disarm(*group_leader_);
+    disarm(*group_leader_);
     group_leader_->phase = Phase::down;
   }
   group_from_ = std::min(group_from_, from);
@@ -226,23 +268,33 @@ void Supervisor::restart_later(ChildSlot& slot, uint32_t delay_ms) noexcept {
   slot.phase = Phase::waiting;
   slot.address(core::SystemTag::child_restart, self_, &slot.index, sizeof slot.index,
                &Supervisor::restart_notice_done);
-  if (delay_ms > 0) {
-    host_.arm(slot, delay_ms);
-  } else {
-    send_restart(slot, host_);
-  }
+  if (delay_ms == 0) return send_restart(slot, *host_);
+  slot.armed_with = &host_->timer_home();
+  slot.is_ticking.store(true, std::memory_order_relaxed);  // published by arm()
+  slot.armed_with->arm(slot, delay_ms);
+}
+
+// The supervisor is there: it does not end before its timers are disarmed.
+void Supervisor::timer_fired(ChildSlot& slot, core::Host& host) noexcept {
+  // seq_cst, and before the look at is_queued in send_restart(): either an older message is still
+  // to be taken, and finds the time is up, or it has been taken, and this one is sent. Pairs with
+  // restart_due().
+  slot.is_ticking.store(false, std::memory_order_seq_cst);
+  send_restart(slot, host);
 }
 
 void Supervisor::send_restart(ChildSlot& slot, core::Host& host) noexcept {
-  if (slot.is_queued) return;  // an older one, not needed any more, will do
-  slot.is_queued = true;
-  core::send_notice(host, *host.system.find_live(slot.sender), slot);
+  // seq_cst: see timer_fired(). An older one, not needed any more, will do.
+  if (slot.is_queued.exchange(true, std::memory_order_seq_cst)) return;
+  core::send_notice(host, *host.system.actors.find(slot.sender), slot);
 }
 
 bool Supervisor::restart_due(ChildSlot& slot) noexcept {
-  slot.is_queued = false;
+  // seq_cst, both: see timer_fired().
+  slot.is_queued.store(false, std::memory_order_seq_cst);
   // Something else happened to it meanwhile, or it waits anew.
-  if (slot.phase != Phase::waiting || slot.is_armed()) return true;
+  if (slot.phase != Phase::waiting || slot.is_ticking.load(std::memory_order_seq_cst)) return true;
+  slot.armed_with = nullptr;
   slot.phase = Phase::down;
   if (group_from_ == kNoGroup) return restart_one(slot);
   // A group that grew after this message was sent is led by someone else.
@@ -250,7 +302,7 @@ bool Supervisor::restart_due(ChildSlot& slot) noexcept {
 }
 
 bool Supervisor::restart_one(ChildSlot& slot) noexcept {
-  if (!window_.allow(host_.now_ns())) return false;
+  if (!window_.allow(host_->now_ns())) return false;
   if (start_child(slot) != Errc::ok) return child_failed(slot, true, true);
   tell_restarted(slot);
   return true;
@@ -265,7 +317,7 @@ bool Supervisor::continue_group_stop() noexcept {
     if (slot.phase == Phase::stopping) return true;
     if (slot.phase != Phase::running) continue;
     // no_such_actor: it is ending by itself, for its own reason, and we shall hear of that.
-    if (ok(core::request_exit(host_, slot.id, ExitReason::normal))) slot.phase = Phase::stopping;
+    if (ok(core::request_exit(*host_, slot.id, ExitReason::normal))) slot.phase = Phase::stopping;
     return true;
   }
   if (group_leader_->phase == Phase::waiting) return true;
@@ -275,7 +327,7 @@ bool Supervisor::continue_group_stop() noexcept {
 }
 
 bool Supervisor::start_group() noexcept {
-  if (!window_.allow(host_.now_ns())) return false;
+  if (!window_.allow(host_->now_ns())) return false;
   const uint32_t from = std::exchange(group_from_, kNoGroup);
   group_leader_ = nullptr;
   for (uint32_t i = from; i < slot_count_; ++i) {
@@ -307,10 +359,8 @@ Errc Supervisor::add_child(ChildSpec& spec, ActorId& out) noexcept {
 }
 
 Errc Supervisor::remove_child(ActorId child) noexcept {
-  core::Actor* actor = host_.system.find_live(child);
-  if (actor != nullptr && actor->child != nullptr && actor->child->parent->id() == self_) {
-    if (auto* slot = static_cast<ChildSlot*>(actor->child->mark)) slot->is_unwanted = true;
-    (void)core::request_exit(host_, child, ExitReason::normal);  // else it ends already
+  if (is_child(child)) {
+    (void)core::request_exit(*host_, child, ExitReason::normal);  // else it ends already
     return Errc::ok;
   }
   // It may be down, waiting to be started again.
@@ -318,10 +368,21 @@ Errc Supervisor::remove_child(ActorId child) noexcept {
   if (slot == nullptr) return Errc::no_such_actor;
   slot->is_unwanted = true;
   if (slot == group_leader_) return Errc::ok;  // the group still waits by its timer
-  if (slot->is_armed()) host_.disarm(*slot);
+  disarm(*slot);
   slot->phase = Phase::ended;
   if (slot->is_dynamic) drop_slot(*slot);
   return Errc::ok;
+}
+
+// A live child of ours, with a spec or without. It will not come back.
+bool Supervisor::is_child(ActorId id) noexcept {
+  core::Actor* actor = system_.actors.find(id);
+  if (actor == nullptr) return false;
+  core::Bonds hold(system_.is_shared, *actor);
+  if (!system_.is_live(*actor, id) || actor->child == nullptr) return false;
+  if (actor->child->parent->id() != self_) return false;
+  if (auto* slot = static_cast<ChildSlot*>(actor->child->mark)) slot->is_unwanted = true;
+  return true;
 }
 
 ChildSlot* Supervisor::slot_last_run_by(ActorId child) noexcept {
@@ -337,10 +398,9 @@ ChildCounts Supervisor::count() const noexcept {
   ChildCounts counts;
   counts.specs = slot_count_;
   for (uint32_t i = 0; i < slot_count_; ++i) {
-    const core::Actor* actor = host_.system.find_open(slots_[i]->id);
-    if (actor == nullptr) continue;
+    if (system_.find_open(slots_[i]->id) == nullptr) continue;
     ++counts.active;
-    if (actor->child != nullptr && actor->child->is_supervisor) ++counts.supervisors;
+    if (slots_[i]->spec.factory->makes_supervisors()) ++counts.supervisors;
   }
   return counts;
 }

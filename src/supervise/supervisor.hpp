@@ -10,10 +10,17 @@
 //
 // A start that fails (its init refuses, no slot, no memory) counts as a failure of that child.
 //
-// Threads: the host's own.
+// Where several workers share a system its turns may be anywhere, and others may ask it for its
+// children at the same time. So whoever uses it visits it (Visit): that locks it, holds it alive,
+// and tells it which host to work with. The lock is recursive, since a visit may call back: an init
+// function may ask its own supervisor. The timer of a restart fires on the worker it was armed
+// with; the two words that it shares with the turns are atomic.
+//
+// Threads: as Visit says.
 #pragma once
 
 #include <cstddef>
+#include <mutex>
 
 #include "supervise/restart_window.hpp"
 #include "supervise/spec.hpp"
@@ -51,9 +58,11 @@ struct ChildSlot : core::Notice, base::Timer {
   Phase phase = Phase::down;
   bool is_dynamic = false;           // added at run time; owns its spec, and goes when it has ended
   bool is_unwanted = false;          // being removed: does not come back, whatever its mode
-  bool is_queued = false;            // its restart message is in the mailbox
-  bool is_dropped = false;           // only that message still needs the memory
-  core::ActorId id = core::kNobody;  // while it runs
+  core::Host* armed_with = nullptr;  // whose timer is under way
+  base::Atomic<bool> is_ticking{false};   // the timer has not fired yet
+  base::Atomic<bool> is_queued{false};    // its restart message is in the mailbox
+  bool is_dropped = false;                // only that message still needs the memory
+  core::ActorId id = core::kNobody;       // while it runs
   core::ActorId last_id = core::kNobody;  // of its present or last run
   uint32_t attempts = 0;
   uint64_t started_ns = 0;
@@ -68,10 +77,33 @@ struct ChildCounts {
 
 class Supervisor {
  public:
-  Supervisor(core::Host& host, const Plan& plan, bool owns_plan) noexcept;
+  Supervisor(core::System& system, const Plan& plan, bool owns_plan) noexcept;
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
+
+  // For the length of a scope this thread works on the supervisor, with this host.
+  class Visit {
+   public:
+    Visit(Supervisor& supervisor, core::Host& host) noexcept;
+    ~Visit();
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+
+    // False: it has ended.
+    [[nodiscard]] explicit operator bool() const noexcept { return !supervisor_.has_ended_; }
+    [[nodiscard]] Supervisor* operator->() const noexcept { return &supervisor_; }
+
+   private:
+    Supervisor& supervisor_;
+    core::Host* outer_;
+  };
+
+  // The body of the actor ends; the memory goes when the last visitor has left.
+  void end(core::Host& host, core::Actor& actor) noexcept;
+  // Under the actor's lock, by who is about to visit.
+  void hold() noexcept { holders_.fetch_add(1, std::memory_order_relaxed); }  // who counts, holds
+  void release() noexcept;
 
   // Starts the children of the plan, in order. Anything but ok: some may run, and the caller
   // aborts.
@@ -93,13 +125,17 @@ class Supervisor {
   [[nodiscard]] size_t static_count() const noexcept { return plan_->child_count; }
   [[nodiscard]] ChildCounts count() const noexcept;
 
-  // The restart of a child is due.
-  static void send_restart(ChildSlot& slot, core::Host& host) noexcept;
+  // The timer of a restart fired.
+  static void timer_fired(ChildSlot& slot, core::Host& host) noexcept;
   // The message of a restart came back from the mailbox.
   static void restart_notice_done(core::Notice& notice, core::Host& host);
 
  private:
   static constexpr uint32_t kNoGroup = 0xffffffffu;
+
+  static void send_restart(ChildSlot& slot, core::Host& host) noexcept;
+  void disarm(ChildSlot& slot) noexcept;
+  void drop_everything() noexcept;
 
   [[nodiscard]] ChildSlot* make_slot(ChildSpec& spec) noexcept;
   void drop_slot(ChildSlot& slot) noexcept;
@@ -114,6 +150,7 @@ class Supervisor {
   void restart_later(ChildSlot& slot, uint32_t delay_ms) noexcept;
   [[nodiscard]] bool restart_one(ChildSlot& slot) noexcept;
 
+  [[nodiscard]] bool is_child(core::ActorId id) noexcept;
   [[nodiscard]] ChildSlot* slot_last_run_by(core::ActorId child) noexcept;
 
   [[nodiscard]] bool is_grouped() const noexcept {
@@ -122,7 +159,11 @@ class Supervisor {
   [[nodiscard]] bool continue_group_stop() noexcept;
   [[nodiscard]] bool start_group() noexcept;
 
-  core::Host& host_;
+  core::System& system_;
+  core::Host* host_ = nullptr;  // of the visit under way
+  std::recursive_mutex mutex_;  // in a shared system
+  base::Atomic<uint32_t> holders_{1};
+  bool has_ended_ = false;
   const Plan* plan_;
   bool owns_plan_;
   core::ActorId self_ = core::kNobody;
@@ -144,8 +185,23 @@ class Supervisor {
 [[nodiscard]] Errc spawn_supervisor(core::Host& host, Plan& plan, bool owns_plan,
                                     core::ActorId parent, core::ActorId& out) noexcept;
 
-// The supervisor with this id: invalid_arg if it is none, no_such_actor if it is gone.
+// The supervisor with this id, held: invalid_arg if it is none, no_such_actor if it is gone. The
+// caller visits and then releases it.
 [[nodiscard]] Errc find_supervisor(core::Host& host, core::ActorId id, Supervisor*& out) noexcept;
+
+// Calls use(Supervisor&), which answers an Errc, on the supervisor with this id. Errors as above.
+template <class Use>
+[[nodiscard]] Errc visit(core::Host& host, core::ActorId id, Use&& use) {
+  Supervisor* found = nullptr;
+  if (const Errc error = find_supervisor(host, id, found); error != Errc::ok) return error;
+  Errc result = Errc::no_such_actor;
+  {
+    Supervisor::Visit visit(*found, host);
+    if (visit) result = use(*found);
+  }
+  found->release();
+  return result;
+}
 
 // no_such_actor while the child is down or ended, invalid_arg for a bad index.
 [[nodiscard]] Errc child_id(core::Host& host, core::ActorId supervisor, size_t index,

@@ -20,9 +20,9 @@ class SupervisorKind final : public core::Kind {
     while (Envelope* envelope = turn.take()) {
       if ((envelope->flags & Envelope::kSystem) == 0) {
         turn.refuse();  // a supervisor takes no orders from users
-      } else if (!hear(supervisor_of(actor), static_cast<core::Notice&>(*envelope))) {
-        if (turn.host.system.observer != nullptr) {
-          turn.host.system.observer->supervisor_escalated(actor.id());
+      } else if (!hear(turn.host, actor, static_cast<core::Notice&>(*envelope))) {
+        if (Observer* observer = turn.host.system.observer()) {
+          observer->supervisor_escalated(actor.id());
         }
         return turn.fail(ExitReason::fail, "a child failed too often");
       }
@@ -31,25 +31,30 @@ class SupervisorKind final : public core::Kind {
   }
 
   void destroy(Actor& actor, core::Host& host, ExitReason) const noexcept override {
-    host.system.allocator.destroy(&supervisor_of(actor));
+    {
+      core::Bonds hold(host.system.is_shared, actor);
+      actor.is_supervisor = false;  // nobody finds it any more
+    }
+    supervisor_of(actor).end(host, actor);
   }
 
   const char* name() const noexcept override { return "supervisor"; }
 
  private:
   // False: escalate.
-  static bool hear(Supervisor& supervisor, core::Notice& notice) {
+  static bool hear(core::Host& host, Actor& actor, core::Notice& notice) {
+    Supervisor::Visit supervisor(supervisor_of(actor), host);
     switch (static_cast<core::SystemTag>(notice.as<RawMessage>().tag)) {
       case core::SystemTag::child_exit: {
         const auto& child = static_cast<core::Child&>(notice);
         auto* slot = static_cast<ChildSlot*>(child.mark);
-        if (slot != nullptr) return supervisor.child_ended(*slot, child.exit.reason);
+        if (slot != nullptr) return supervisor->child_ended(*slot, child.exit.reason);
         // Attached without a spec: nothing says how to start it again. If it is a supervisor, what
         // was too much for it is too much for us.
         return !(child.is_supervisor && child.exit.reason != ExitReason::normal);
       }
       case core::SystemTag::child_restart:
-        return supervisor.restart_due(static_cast<ChildSlot&>(notice));
+        return supervisor->restart_due(static_cast<ChildSlot&>(notice));
       default:
         return true;
     }
@@ -60,7 +65,7 @@ constexpr SupervisorKind the_kind;
 
 Errc make_body(core::Host& host, const Plan& plan, bool owns_plan,
                core::SpawnOptions& options) noexcept {
-  auto* supervisor = host.system.allocator.create<Supervisor>(host, plan, owns_plan);
+  auto* supervisor = host.system.allocator.create<Supervisor>(host.system, plan, owns_plan);
   if (supervisor == nullptr) return Errc::no_memory;
   options.kind = &the_kind;
   options.body.words[0] = supervisor;
@@ -68,9 +73,23 @@ Errc make_body(core::Host& host, const Plan& plan, bool owns_plan,
   return Errc::ok;
 }
 
+// The actor is new, and nobody else runs it yet.
 Errc start_children(core::Host& host, core::ActorId id) noexcept {
-  return supervisor_of(*host.system.find_live(id)).start_all(id);
+  Supervisor::Visit supervisor(supervisor_of(*host.system.actors.find(id)), host);
+  return supervisor->start_all(id);
 }
+
+// Nobody of a start runs before the whole of it has succeeded.
+class HoldingBack {
+ public:
+  explicit HoldingBack(core::Host& host) noexcept : host_(host) { host_.hold_back(); }
+  ~HoldingBack() { host_.let_go(); }
+  HoldingBack(const HoldingBack&) = delete;
+  HoldingBack& operator=(const HoldingBack&) = delete;
+
+ private:
+  core::Host& host_;
+};
 
 class NestedFactory final : public ChildFactory {
  public:
@@ -83,6 +102,7 @@ class NestedFactory final : public ChildFactory {
     host.system.allocator.destroy(static_cast<Supervisor*>(options.body.words[0]));
   }
   Errc after_spawn(core::Host& host, core::ActorId id) override { return start_children(host, id); }
+  bool makes_supervisors() const noexcept override { return true; }
   void dispose(const base::Allocator& allocator) noexcept override {
     plan_.dispose(allocator);
     allocator.destroy(this);
@@ -96,6 +116,7 @@ class NestedFactory final : public ChildFactory {
 
 Errc spawn_supervisor(core::Host& host, Plan& plan, bool owns_plan, core::ActorId parent,
                       core::ActorId& out) noexcept {
+  HoldingBack hold(host);
   core::SpawnOptions options;
   options.parent = parent;
   if (const Errc made = make_body(host, plan, owns_plan, options); made != Errc::ok) {
@@ -116,22 +137,25 @@ Errc spawn_supervisor(core::Host& host, Plan& plan, bool owns_plan, core::ActorI
 }
 
 Errc find_supervisor(core::Host& host, core::ActorId id, Supervisor*& out) noexcept {
-  core::Actor* actor = host.system.find_live(id);
+  core::Actor* actor = host.system.actors.find(id);
   if (actor == nullptr) return Errc::no_such_actor;
-  if (actor->kind != &the_kind) return Errc::invalid_arg;
+  core::Bonds hold(host.system.is_shared, *actor);
+  if (!host.system.is_live(*actor, id)) return Errc::no_such_actor;
+  if (!actor->is_supervisor) return Errc::invalid_arg;
   out = &supervisor_of(*actor);
+  out->hold();
   return Errc::ok;
 }
 
 Errc child_id(core::Host& host, core::ActorId supervisor, size_t index,
               core::ActorId& out) noexcept {
-  Supervisor* found = nullptr;
-  if (const Errc error = find_supervisor(host, supervisor, found); error != Errc::ok) return error;
-  const ChildSlot* slot = found->slot_at(index);
-  if (slot == nullptr) return Errc::invalid_arg;
-  if (host.system.find_open(slot->id) == nullptr) return Errc::no_such_actor;
-  out = slot->id;
-  return Errc::ok;
+  return visit(host, supervisor, [&](Supervisor& found) {
+    const ChildSlot* slot = found.slot_at(index);
+    if (slot == nullptr) return Errc::invalid_arg;
+    if (host.system.find_open(slot->id) == nullptr) return Errc::no_such_actor;
+    out = slot->id;
+    return Errc::ok;
+  });
 }
 
 ChildFactory* make_nested(const base::Allocator& allocator, Plan& plan) noexcept {

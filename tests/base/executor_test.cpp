@@ -13,7 +13,7 @@ class IdleExecutor final : public Executor {
   void post(Runnable& work) override { work.run(*this); }
   uint64_t now_ns() override { return 0; }
   void arm(Timer&, uint64_t) override {}
-  void disarm(Timer&) override {}
+  bool disarm(Timer&) override { return false; }
   uint32_t choose(uint32_t, ChoiceSite) override { return 0; }
   bool post_blocking(Runnable&) override { return false; }
   io::Reactor& io() override { std::abort(); }

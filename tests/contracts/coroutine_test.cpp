@@ -186,12 +186,12 @@ TEST_F(ASuspendingActor, FailsWithWhatItsHandlerThrowsAfterASuspension) {
     void actor_stopped(ActorId, ExitReason why, const ExitText&) override { reason = why; }
     ExitReason& reason;
   } observer(reason);
-  rig.system().observer = &observer;
+  rig.system().set_observer(&observer);
   ASSERT_EQ(rig.send(id, 0), Errc::ok);
   rig.settle();
   signal.raise(rig.host());
   rig.settle();
-  rig.system().observer = nullptr;
+  rig.system().set_observer(nullptr);
   EXPECT_EQ(reason, ExitReason::panic);
   EXPECT_FALSE(rig.is_alive(id));
 }

@@ -175,7 +175,7 @@ TEST(FiberContract, AnExceptionBecomesAPanicWithItsText) {
     }
     std::vector<std::string> texts;
   } observer;
-  rig.system().observer = &observer;
+  rig.system().set_observer(&observer);
   const ActorId id = spawn_fiber(rig.host(), [](Fiber& self) {
     self.receive();
     throw std::runtime_error("out of luck");
@@ -183,7 +183,7 @@ TEST(FiberContract, AnExceptionBecomesAPanicWithItsText) {
   EXPECT_EQ(rig.send(id, 1), Errc::ok);
   rig.settle();
   EXPECT_EQ(observer.texts, std::vector<std::string>{"out of luck"});
-  rig.system().observer = nullptr;
+  rig.system().set_observer(nullptr);
 }
 
 // ---- kill ----
@@ -323,7 +323,7 @@ TEST(FiberContract, TheEndOfTheSystemUnwindsEveryStack) {
       });
     }
     (void)spawn_fiber(rig.host(), [&](Fiber&) { ADD_FAILURE() << "it never had a turn"; });
-    EXPECT_EQ(rig.system().alive, 4u);
+    EXPECT_EQ(rig.system().alive_count(), 4u);
     // Only the first three get their turn.
     for (int n = 0; n < 3; ++n) rig.worker().ready.pop()->run(rig.worker());
   }

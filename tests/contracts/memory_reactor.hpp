@@ -47,6 +47,7 @@ class MemoryReactor final : public io::Reactor {
     if (!pipes_[static_cast<size_t>(watch.fd)].empty()) edges_.push_back(watch.fd);
     return 0;
   }
+  void share(std::mutex&) noexcept override {}
   int unwatch(io::Watch& watch) override {
     watches_.erase(watch.fd);
     edges_.erase(std::remove(edges_.begin(), edges_.end(), watch.fd), edges_.end());

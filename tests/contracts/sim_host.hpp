@@ -24,7 +24,7 @@ class SimHost final : public core::Host {
   SimHost(core::System& the_system, uint64_t seed)
       : Host(the_system, 0, 64),
         reactor_(*this),
-        watches_(*this, reactor_, 16),
+        watches_(*this, reactor_, 16, nullptr),
         wheel_(now_ns_ / base::kNanosPerMilli),
         random_(seed),
         outer_(current()) {
@@ -32,7 +32,6 @@ class SimHost final : public core::Host {
   }
   ~SimHost() override {
     core::abandon_all(*this);
-    envelopes.return_foreign();
     set_current(outer_);
   }
 
@@ -74,7 +73,12 @@ class SimHost final : public core::Host {
   void arm(base::Timer& timer, uint64_t delay_ms) override {
     wheel_.insert(timer, now_ns_ / base::kNanosPerMilli + delay_ms);
   }
-  void disarm(base::Timer& timer) override { wheel_.remove(timer); }
+  bool disarm(base::Timer& timer) override { return unlink_timer(timer); }
+  bool unlink_timer(base::Timer& timer) noexcept override {
+    if (!timer.is_armed()) return false;
+    wheel_.remove(timer);
+    return true;
+  }
   uint32_t choose(uint32_t count, base::ChoiceSite site) override {
     const uint32_t chosen = random_.below(count);
     note((uint64_t{static_cast<uint16_t>(site)} << 32) | chosen);
@@ -88,8 +92,9 @@ class SimHost final : public core::Host {
 
   // ---- core::Host ----
 
-  void release_watches(core::Actor& actor) noexcept override { watches_.release_all(actor); }
-  void reclaim_watch(core::Notice& notice) noexcept override { watches_.reclaim(notice); }
+  void release_watches(core::Actor& actor) noexcept override {
+    drivers::FdWatches::release_all(system, actor);
+  }
 
   [[nodiscard]] drivers::FdWatches& watches() { return watches_; }
   [[nodiscard]] MemoryReactor& memory() { return reactor_; }

@@ -51,12 +51,12 @@ class Simulated {
  public:
   explicit Simulated(uint64_t seed) : system_(options()), host(system_, seed) {
     observer.host = &host;
-    system_.observer = &observer;
+    system_.set_observer(&observer);
     host.face = this;
   }
   ~Simulated() {
     EXPECT_TRUE(host.ledger().balanced());
-    system_.observer = nullptr;
+    system_.set_observer(nullptr);
   }
 
   // What a behaviour is a part of, found as its loop is.

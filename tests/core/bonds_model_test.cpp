@@ -181,7 +181,7 @@ class BondsModel : public ::testing::Test {
       ASSERT_EQ(told_[id], expected_[id]);
     }
     for (const ActorId id : dead_) ASSERT_FALSE(rig_.is_alive(id));
-    ASSERT_EQ(rig_.system().alive, alive_.size());
+    ASSERT_EQ(rig_.system().alive_count(), alive_.size());
     ASSERT_EQ(rig_.system().monitors.in_use(), monitors_.size());
   }
 

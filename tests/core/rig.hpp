@@ -91,11 +91,11 @@ inline uint32_t open_slot(core::StateWord& word, uint32_t first_generation, bool
 
 // The same from any other thread; admission alone decides, without a look beforehand.
 [[nodiscard]] inline Errc send_value_foreign(core::Host& host, ActorId target, uint32_t value) {
-  Envelope* envelope = host.envelopes.take_foreign(&raw_message_type);
+  Envelope* envelope = host.system.envelopes.take_foreign(&raw_message_type);
   if (envelope == nullptr) return Errc::no_memory;
   new (envelope->storage) RawMessage{nullptr, 0, value};
   const Errc result = core::send_foreign(host, target, *envelope);
-  if (result != Errc::ok) host.envelopes.give_back_foreign(*envelope);
+  if (result != Errc::ok) host.system.envelopes.give_back(*envelope);
   return result;
 }
 

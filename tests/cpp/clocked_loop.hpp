@@ -53,8 +53,8 @@ class LoopParts {
       ADD_FAILURE() << "the loop could not be created";
       std::abort();
     }
-    system->system.observer = &recorder_;
-    return runtime::port_of(system);
+    system->system.set_observer(&recorder_);
+    return system;
   }
 
   CountingAllocator allocator_;
@@ -98,7 +98,7 @@ class ClockedLoop : public LoopParts, public Loop {
   }
 
  private:
-  [[nodiscard]] runtime::LoopSystem& system() { return runtime::system_of(*port_); }
+  [[nodiscard]] runtime::LoopSystem& system() { return static_cast<runtime::LoopSystem&>(*port_); }
 
   bool checks_ledger_ = true;
 };

@@ -15,6 +15,7 @@ namespace jzx::testing {
 class ScriptedReactor final : public io::Reactor {
  public:
   int watch(io::Watch&) override { return -ENOSYS; }
+  void share(std::mutex&) noexcept override {}
   int unwatch(io::Watch&) override { return -ENOSYS; }
   void submit(io::Operation&) override {}
   void cancel(io::Operation&) override {}

@@ -17,7 +17,7 @@ class Chooser final : public base::Executor {
   void post(base::Runnable&) override { std::abort(); }
   uint64_t now_ns() override { std::abort(); }
   void arm(base::Timer&, uint64_t) override { std::abort(); }
-  void disarm(base::Timer&) override { std::abort(); }
+  bool disarm(base::Timer&) override { return false; }
   uint32_t choose(uint32_t count, base::ChoiceSite site) override {
     EXPECT_EQ(site, base::ChoiceSite::backoff_jitter);
     asked.push_back(count);

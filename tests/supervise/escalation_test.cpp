@@ -107,7 +107,7 @@ TEST(FailedStart, OfALaterChildLeavesNothingOfTheEarlierOnes) {
   EXPECT_EQ(spawn_supervisor(rig.host(), plan, true, core::kNobody, top), Errc::start_failed);
   rig.settle();
   EXPECT_EQ(top, core::kNobody);
-  EXPECT_EQ(rig.system().alive, 0u);
+  EXPECT_EQ(rig.system().alive_count(), 0u);
 }
 
 // ---- trees ----
@@ -146,7 +146,7 @@ TEST_F(Tree, ARestartOfANestedSupervisorThatFailsHalfWayLeavesNothingAndIsTriedA
             (Lines{"stop a", "escalate nested", "stop b", "stop nested",  //
                    "start nested", "start a", "stop a", "stop nested",    // b refused
                    "start nested", "start a", "start b", "restart nested 1"}));
-  EXPECT_EQ(rig.system().alive, 5u);
+  EXPECT_EQ(rig.system().alive_count(), 5u);
 }
 
 TEST_F(Tree, WhatIsTooMuchForAllLevelsEndsTheWholeTreeAndEachLevelSaysSoOnce) {
@@ -157,7 +157,7 @@ TEST_F(Tree, WhatIsTooMuchForAllLevelsEndsTheWholeTreeAndEachLevelSaysSoOnce) {
   EXPECT_FALSE(rig.is_alive(top));
   EXPECT_EQ(rig.diary.count("escalate sup"), 1u);
   EXPECT_EQ(rig.diary.count("escalate nested"), 2u) << "one for each of its lives";
-  EXPECT_EQ(rig.system().alive, 0u);
+  EXPECT_EQ(rig.system().alive_count(), 0u);
 }
 
 // ---- attached without a spec ----

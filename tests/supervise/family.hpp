@@ -89,7 +89,7 @@ class FamilyRig : public Rig {
   using Spec = supervise::SupervisorSpec;
 
   explicit FamilyRig(uint32_t turns_per_tick = 1024) : Rig(options(turns_per_tick)) {
-    system().observer = &diary;
+    system().set_observer(&diary);
   }
   ~FamilyRig() { close(); }
 

@@ -49,7 +49,7 @@ class Loop {
     calls_inside_.store(count + change, std::memory_order_relaxed);
   }
   [[nodiscard]] bool is_over() noexcept {
-    return worker_.take_stop_request() || worker_.system.alive == 0;
+    return worker_.take_stop_request() || worker_.system.alive_count() == 0;
   }
 
   // A stop request that ended the run may have woken the reactor for it.

@@ -17,15 +17,15 @@ constexpr uint64_t kLongestDelayMs = kNever / kNanosPerMilli / 2;
 Worker::Worker(core::System& the_system, base::Clock& clock, io::ReactorPtr reactor,
                const WorkerOptions& options) noexcept
     : Host(the_system, options.index, options.messages_per_turn),
+      prng_(options.seed),
+      turns_per_tick_(options.turns_per_tick),
       clock_(clock),
       reactor_(std::move(reactor)),
       wheel_(clock.now_ns() / kNanosPerMilli),
-      watches_(*this, *reactor_, options.max_watches),
-      prng_(options.seed),
-      turns_per_tick_(options.turns_per_tick),
+      watches_(*this, *reactor_, options.max_watches, options.watch_limit),
       longest_wait_ns_(options.longest_wait_ns) {}
 
-Worker::~Worker() { envelopes.return_foreign(); }
+Worker::~Worker() = default;
 
 // ---- the tick ----
 
@@ -41,32 +41,36 @@ int Worker::tick(uint64_t max_wait_ns) {
 void Worker::take_injected() noexcept {
   for (base::Runnable* work = injected_.take_all(); work != nullptr;) {
     base::Runnable* next = work->next_runnable;
-    ready.push(*work);
+    ready_from_outside(*work);
     work = next;
   }
 }
 
 int Worker::poll_io(uint64_t max_wait_ns) {
-  const uint64_t wait_ns = ready.empty() ? time_to_wait(max_wait_ns) : 0;
-  if (wait_ns == 0) {
-    asleep_.store(false, std::memory_order_relaxed);  // a producer that misses this wakes in vain
-    // Without watches the reactor can only tell of wake-ups, and those are for who said it sleeps.
-    if (watches_.empty() && !may_be_woken_) return 0;
-    may_be_woken_ = false;
-    return reactor_->wait(0);
-  }
-  envelopes.return_foreign();
-  if (!announce_sleep()) {
-    asleep_.store(false, std::memory_order_relaxed);  // as above
-    return 0;
-  }
-  const int error = reactor_->wait(wait_ns);
+  const uint64_t wait_ns = has_ready() ? 0 : time_to_wait(max_wait_ns);
+  if (wait_ns != 0) return sleep(wait_ns);
+  asleep_.store(false, std::memory_order_relaxed);  // a producer that misses this wakes in vain
+  // Without watches the reactor can only tell of wake-ups, and those are for who said it sleeps.
+  if (watches_.empty() && !may_be_woken_) return 0;
   may_be_woken_ = false;
+  return reactor_->wait(0);
+}
+
+int Worker::sleep(uint64_t wait_ns) {
+  int error = 0;
+  if (announce_sleep()) {
+    if (may_sleep()) {
+      error = reactor_->wait(wait_ns);
+      may_be_woken_ = false;
+    }
+    woke_up();
+  }
   asleep_.store(false, std::memory_order_relaxed);  // as above
   return error;
 }
 
 uint64_t Worker::time_to_wait(uint64_t max_wait_ns) {
+  core::Timers hold(*this);
   stamp_armed_timers();
   uint64_t wait_ns = std::min(max_wait_ns, longest_wait_ns_);
   const uint64_t wake_ms = wheel_.next_wake_ms();
@@ -75,10 +79,24 @@ uint64_t Worker::time_to_wait(uint64_t max_wait_ns) {
 }
 
 void Worker::fire_timers() {
-  if (wheel_.empty() && armed_.empty()) return;  // no timers, no clock read
-  stamp_armed_timers();
-  wheel_.advance(clock_.now_ns() / kNanosPerMilli,
-                 [this](base::Timer& timer) { timer.fire(*this); });
+  {
+    core::Timers hold(*this);
+    if (wheel_.empty() && armed_.empty()) return;  // no timers, no clock read
+    stamp_armed_timers();
+    wheel_.collect_due(clock_.now_ns() / kNanosPerMilli);
+  }
+  fire_due();
+}
+
+void Worker::fire_due() {
+  for (;;) {
+    {
+      core::Timers hold(*this);
+      firing_ = wheel_.pop_due();
+      if (firing_ == nullptr) return;
+    }
+    firing_->fire(*this);
+  }
 }
 
 void Worker::run_ready() {
@@ -86,8 +104,7 @@ void Worker::run_ready() {
     base::Runnable* work = ready.pop();
     if (work == nullptr) return;
     work->run(*this);
-    // relaxed: sooner or later is soon enough; the run looks again after the tick.
-    if (stop_requested_.load(std::memory_order_relaxed)) [[unlikely]]
+    if (stop_was_requested()) [[unlikely]]
       return;
   }
 }
@@ -95,19 +112,42 @@ void Worker::run_ready() {
 // ---- timers ----
 
 void Worker::arm(base::Timer& timer, uint64_t delay_ms) {
-  timer.deadline_ms = std::min(delay_ms, kLongestDelayMs) | base::Timer::kUnstamped;
-  armed_.push_back(timer);
+  {
+    core::Timers hold(*this);
+    timer.deadline_ms = std::min(delay_ms, kLongestDelayMs) | base::Timer::kUnstamped;
+    armed_.push_back(timer);
+  }
+  if (!has_siblings || is_own_thread()) return;
+  armed_from_outside_.store(true, std::memory_order_seq_cst);  // before wake_up() looks at asleep_
+  wake_up();
 }
 
-void Worker::disarm(base::Timer& timer) {
+bool Worker::unlink_timer(base::Timer& timer) noexcept {
+  if (!timer.is_armed()) return false;
   if ((timer.deadline_ms & base::Timer::kUnstamped) != 0) {
     timer.unlink();
   } else {
     wheel_.remove(timer);
   }
+  return true;
 }
 
+bool Worker::disarm(base::Timer& timer) {
+  for (;;) {
+    {
+      core::Timers hold(*this);
+      if (unlink_timer(timer)) return true;
+      if (firing_ != &timer || !has_siblings || is_own_thread()) return false;
+    }
+    base::yield_thread();
+  }
+}
+
+// Under the lock of the timers.
 void Worker::stamp_armed_timers() noexcept {
+  // Before the list is looked at: who sets it again after that wakes us again. relaxed: both are
+  // changed around the lock.
+  if (has_siblings) armed_from_outside_.store(false, std::memory_order_relaxed);
   if (armed_.empty()) return;
   const uint64_t now_ns = clock_.now_ns();
   while (base::Timer* timer = armed_.pop_front()) {
@@ -152,9 +192,11 @@ bool Worker::announce_sleep() noexcept {
   return !others_left_something();
 }
 
-bool Worker::others_left_something() const noexcept {
-  // seq_cst: after asleep_ was announced; pairs with request_stop().
-  return !injected_.empty_before_sleep() || stop_requested_.load(std::memory_order_seq_cst);
+bool Worker::others_left_something() noexcept {
+  // seq_cst: after asleep_ was announced; pairs with arm() and request_stop().
+  const bool has_timer = has_siblings && armed_from_outside_.load(std::memory_order_seq_cst);
+  return has_timer || !injected_.empty_before_sleep() ||
+         stop_requested_.load(std::memory_order_seq_cst);
 }
 
 // ---- choices ----
@@ -163,9 +205,10 @@ uint32_t Worker::choose(uint32_t count, base::ChoiceSite) { return prng_.below(c
 
 // ---- seen from outside ----
 
-bool Worker::has_work() noexcept { return !ready.empty() || others_left_something(); }
+bool Worker::has_work() noexcept { return has_ready() || others_left_something(); }
 
 uint64_t Worker::next_deadline_ns() {
+  core::Timers hold(*this);
   stamp_armed_timers();
   const uint64_t deadline_ms = wheel_.next_deadline_ms();
   return deadline_ms == kNever ? kNever : deadline_ms * kNanosPerMilli;

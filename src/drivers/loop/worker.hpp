@@ -8,7 +8,13 @@
 // asleep and wakes it. The producer that takes the announcement away is the only one that makes the
 // system call.
 //
-// Threads: post() and request_stop() by anybody; the rest by the worker's thread.
+// Where several share a system, the wheel is under the lock of the timers, and any thread may arm
+// and disarm: who arms from outside leaves the timer to be stamped and wakes the worker as others
+// who leave work do. A timer that is due is taken out under the lock and fired outside it; a
+// disarm that comes too late waits until that has returned.
+//
+// Threads: post(), request_stop() and, in a shared system, arm() and disarm() by anybody; the rest
+// by the worker's thread.
 #pragma once
 
 #include "base/atomic.hpp"
@@ -29,9 +35,10 @@ struct WorkerOptions {
   uint32_t max_watches = 1024;
   uint64_t longest_wait_ns = base::kNever;
   uint64_t seed = 0;
+  WatchLimit* watch_limit = nullptr;  // shared with siblings; nullptr: max_watches
 };
 
-class Worker final : public core::Host {
+class Worker : public core::Host {
  public:
   Worker(core::System& the_system, base::Clock& clock, io::ReactorPtr reactor,
          const WorkerOptions& options) noexcept;
@@ -53,14 +60,16 @@ class Worker final : public core::Host {
   void post(base::Runnable& work) override;
   uint64_t now_ns() override { return clock_.now_ns(); }
   void arm(base::Timer& timer, uint64_t delay_ms) override;
-  void disarm(base::Timer& timer) override;
+  bool disarm(base::Timer& timer) override;
   uint32_t choose(uint32_t count, base::ChoiceSite site) override;
   bool post_blocking(base::Runnable&) override { return false; }
   io::Reactor& io() override { return *reactor_; }
 
   // ---- Host ----
-  void release_watches(core::Actor& actor) noexcept override { watches_.release_all(actor); }
-  void reclaim_watch(core::Notice& notice) noexcept override { watches_.reclaim(notice); }
+  void release_watches(core::Actor& actor) noexcept override {
+    FdWatches::release_all(system, actor);
+  }
+  bool unlink_timer(base::Timer& timer) noexcept override;
 
   [[nodiscard]] FdWatches& watches() noexcept { return watches_; }
 
@@ -78,23 +87,47 @@ class Worker final : public core::Host {
   // some came before: then there is work.
   [[nodiscard]] bool announce_sleep() noexcept;
 
- private:
+  // There is something for this worker. Any thread.
   void wake_up() noexcept;
-  [[nodiscard]] bool others_left_something() const noexcept;
+
+ protected:
+  // ---- what a worker with siblings does otherwise ----
+
+  // Runs what is ready, for a tick's worth of turns.
+  virtual void run_ready();
+  // Work that others left for this worker.
+  virtual void ready_from_outside(base::Runnable& work) noexcept { ready.push(work); }
+  // Is there something to run now?
+  [[nodiscard]] virtual bool has_ready() noexcept { return !ready.empty(); }
+  // Just before it waits, after it announced that. False: there is something to do after all.
+  [[nodiscard]] virtual bool may_sleep() noexcept { return true; }
+  virtual void woke_up() noexcept {}
+
+  [[nodiscard]] bool stop_was_requested() const noexcept {
+    // relaxed: sooner or later is soon enough; the run looks again after the tick.
+    return stop_requested_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool others_left_something() noexcept;
+  [[nodiscard]] bool is_own_thread() const noexcept { return current() == this; }
+
+  base::Prng prng_;
+  uint32_t turns_per_tick_;
+
+ private:
   void take_injected() noexcept;
   [[nodiscard]] int poll_io(uint64_t max_wait_ns);
+  [[nodiscard]] int sleep(uint64_t wait_ns);
   [[nodiscard]] uint64_t time_to_wait(uint64_t max_wait_ns);
   void stamp_armed_timers() noexcept;
   void fire_timers();
-  void run_ready();
+  void fire_due();
 
   base::Clock& clock_;
   io::ReactorPtr reactor_;
   base::TimerWheel wheel_;
   base::List<base::Timer, base::InTimerList> armed_;  // not yet stamped with a clock read
+  base::Timer* firing_ = nullptr;
   FdWatches watches_;
-  base::Prng prng_;
-  uint32_t turns_per_tick_;
   uint64_t longest_wait_ns_;
   bool may_be_woken_ = false;  // since the last wait it was announced that we sleep
 
@@ -102,6 +135,7 @@ class Worker final : public core::Host {
   alignas(64) base::MpscStack<base::Runnable, &base::Runnable::next_runnable> injected_;
   base::Atomic<bool> asleep_{false};
   base::Atomic<bool> stop_requested_{false};
+  base::Atomic<bool> armed_from_outside_{false};
 };
 
 }  // namespace jzx::drivers

@@ -43,7 +43,8 @@ class HandlersKind final : public core::Kind {
   void destroy(Actor& actor, core::Host& host, ExitReason reason) const noexcept override {
     const ActorType& type = type_of(actor);
     // When the whole system ends, no user code runs but destructors.
-    if (type.on_stop != nullptr && has_started_ && !host.system.is_closing) {
+    if (type.on_stop != nullptr && has_started_ &&
+        !host.system.is_closing.load(std::memory_order_relaxed)) {
       (void)core::guard(
           [&] {
             Context context(port_of(host), actor.id());

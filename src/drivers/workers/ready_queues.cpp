@@ -1,0 +1,118 @@
+#include "drivers/workers/ready_queues.hpp"
+
+#include <mutex>
+
+namespace jzx::drivers {
+
+using base::kPriorities;
+using base::Runnable;
+
+void ReadyQueues::push_back(Runnable& work) noexcept {
+  work.is_fresh = false;
+  const auto level = static_cast<uint32_t>(work.priority);
+  queued_ |= 1u << level;
+  // relaxed: only the owner adds to it, so who reads 0 has nothing of its own in there.
+  const bool in_order = overflow_count_[level].load(std::memory_order_relaxed) == 0;
+  const bool has_room = ring_limit_ == kRing || rings_[level].size() < ring_limit_;
+  if (in_order && has_room && rings_[level].push(&work)) return;
+  std::lock_guard hold(overflow_lock_);
+  overflow_[level].push(work);
+  // seq_cst: before the look for sleepers; see idle.hpp.
+  overflow_count_[level].fetch_add(1, std::memory_order_seq_cst);
+}
+
+Runnable* ReadyQueues::next_but_lifo() noexcept {
+  constexpr auto kFreshLevel = static_cast<uint32_t>(base::Priority::normal);
+  const bool others_first = in_a_row_ >= kInARow;
+  in_a_row_ = 0;
+  for (uint32_t level = 0; level < kPriorities; ++level) {
+    if (level == kFreshLevel && !others_first) {
+      if (Runnable* work = fresh_.pop()) return ++in_a_row_, work;
+    }
+    if ((queued_ & (1u << level)) == 0) continue;
+    if (Runnable* work = pop(level)) return work;
+  }
+  if (Runnable* work = fresh_.pop()) return work;
+  return take_lifo();
+}
+
+// One level after another, so that each comes up once in a few picks.
+Runnable* ReadyQueues::next_in_fairness() noexcept {
+  for (uint32_t tries = 0; tries < kPriorities; ++tries) {
+    fair_level_ = (fair_level_ + kPriorities - 1) % kPriorities;  // the lowest first
+    if ((queued_ & (1u << fair_level_)) == 0) continue;
+    if (Runnable* work = pop(fair_level_)) return work;
+  }
+  return nullptr;
+}
+
+// Pinned work and the rest take turns.
+Runnable* ReadyQueues::pop(uint32_t level) noexcept {
+  pinned_first_ = !pinned_first_;
+  if (pinned_first_) {
+    if (Runnable* work = pinned_[level].pop()) return work;
+  }
+  if (Runnable* work = pop_ring(level)) return work;
+  if (Runnable* work = pinned_[level].pop()) return work;
+  queued_ &= ~(1u << level);
+  return nullptr;
+}
+
+Runnable* ReadyQueues::pop_ring(uint32_t level) noexcept {
+  // relaxed: the owner's own additions are seen, and what a thief took is gone either way.
+  if (overflow_count_[level].load(std::memory_order_relaxed) > 0) refill(level);
+  return rings_[level].pop();
+}
+
+// The ring holds what came before the overflow, so order is kept.
+void ReadyQueues::refill(uint32_t level) noexcept {
+  if (rings_[level].size() > ring_limit_ / 2) return;
+  std::lock_guard hold(overflow_lock_);
+  while (rings_[level].size() < ring_limit_) {
+    Runnable* work = overflow_[level].pop();
+    if (work == nullptr) return;
+    overflow_count_[level].fetch_sub(1, std::memory_order_seq_cst);  // as in push_back()
+    [[maybe_unused]] const bool pushed = rings_[level].push(work);
+    JZX_ASSERT(pushed);  // only the owner fills it
+  }
+}
+
+bool ReadyQueues::steal_into(ReadyQueues& thief, uint32_t at_most, bool even_lifo) noexcept {
+  const auto take = [&](Runnable* work) { thief.push_back(*work); };
+  for (uint32_t level = 0; level < kPriorities; ++level) {
+    if (rings_[level].steal(at_most, take) > 0) return true;
+  }
+  if (Runnable* work = fresh_.steal()) return take(work), true;
+  for (uint32_t level = 0; level < kPriorities; ++level) {
+    if (overflow_count_[level].load(std::memory_order_relaxed) == 0) continue;  // a hint
+    uint32_t taken = 0;
+    base::RunQueue batch;
+    {
+      std::lock_guard hold(overflow_lock_);
+      while (taken < at_most && !overflow_[level].empty()) {
+        batch.push(*overflow_[level].pop());
+        ++taken;
+      }
+      overflow_count_[level].fetch_sub(taken, std::memory_order_seq_cst);  // as in push_back()
+    }
+    while (Runnable* work = batch.pop()) thief.push_back(*work);
+    if (taken > 0) return true;
+  }
+  if (!even_lifo) return false;
+  // acquire: pairs with the release in swap_lifo().
+  Runnable* work = lifo_.exchange(nullptr, std::memory_order_acquire);
+  if (work == nullptr) return false;
+  return take(work), true;
+}
+
+bool ReadyQueues::has_stealable(bool even_lifo) const noexcept {
+  for (uint32_t level = 0; level < kPriorities; ++level) {
+    // seq_cst: looked at between the announcement of a sleep and the sleep.
+    if (!rings_[level].empty()) return true;
+    if (overflow_count_[level].load(std::memory_order_seq_cst) > 0) return true;
+  }
+  return !fresh_.empty() ||
+         (even_lifo && lifo_.load(std::memory_order_relaxed) != nullptr);  // a hint
+}
+
+}  // namespace jzx::drivers

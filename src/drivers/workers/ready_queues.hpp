@@ -1,0 +1,136 @@
+// The ready work of one worker among several.
+//
+//   lifo      the actor that was woken last: its message is still in the cache. Runs next, but not
+//             more than a few times in a row while others wait.
+//   fresh     actors that never ran, newest first, so that a tree of spawns goes depth first;
+//             thieves take the oldest.
+//   rings     a bounded FIFO per priority; thieves take half.
+//   overflow  what found its ring full, in order behind it: this worker's part of the injection
+//             queue. It comes back into the ring as that empties, so a busy worker's ready actors
+//             keep their order; thieves may take from it when the rings are empty.
+//   pinned    a FIFO per priority of what only this worker may run.
+//
+// The next one is the first of the highest priority. So that the others get on too, one pick in
+// kFairEvery looks at one level after another, whatever waits above it, and lets neither the lifo
+// slot nor the fresh ones go first.
+//
+// Threads: the owner; steal_into() and has_stealable() by others.
+#pragma once
+
+#include <bit>
+
+#include "base/run_queue.hpp"
+#include "base/spin_lock.hpp"
+#include "base/steal_deque.hpp"
+#include "base/steal_queue.hpp"
+
+namespace jzx::drivers {
+
+class ReadyQueues {
+ public:
+  static constexpr uint32_t kRing = 256;
+  static constexpr uint32_t kFairEvery = 61;
+  static constexpr uint32_t kInARow = 16;
+
+  // `ring_limit` is at most kRing. Without thieves the lifo slot needs no locked instruction.
+  ReadyQueues(uint32_t ring_limit, bool has_thieves) noexcept
+      : ring_limit_(ring_limit), has_thieves_(has_thieves) {}
+
+  // ---- the owner ----
+
+  // It was woken. True: there is something new that others may take.
+  [[nodiscard]] bool push(base::Runnable& work) noexcept {
+    if (work.is_fresh && work.priority == base::Priority::normal) {
+      work.is_fresh = false;
+      if (fresh_.push(&work)) return true;
+      return push_back(work), true;
+    }
+    base::Runnable* before = swap_lifo(work);
+    if (before == nullptr) return false;
+    push_back(*before);
+    return true;
+  }
+  // It has had its turn and wants another: behind the others.
+  void push_back(base::Runnable& work) noexcept;
+  void push_pinned(base::Runnable& work) noexcept {
+    const auto level = static_cast<uint32_t>(work.priority);
+    pinned_[level].push(work);
+    queued_ |= 1u << level;
+  }
+
+  // nullptr: there is none.
+  [[nodiscard]] base::Runnable* next() noexcept {
+    if (++picks_ % kFairEvery == 0) [[unlikely]] {
+      if (base::Runnable* work = next_in_fairness()) return work;
+    }
+    const uint32_t level = static_cast<uint32_t>(std::countr_zero(queued_ | kNoLevel));
+    // Nothing else waits, as in a ping-pong: the lifo slot need not count.
+    if (lifo_level_ <= level && (queued_ == 0 || in_a_row_ < kInARow)) {
+      if (base::Runnable* work = take_lifo()) {
+        ++in_a_row_;
+        return work;
+      }
+    }
+    return next_but_lifo();
+  }
+
+  [[nodiscard]] bool has_ready() const noexcept {
+    // relaxed: a thief may take it meanwhile.
+    return queued_ != 0 || lifo_.load(std::memory_order_relaxed) != nullptr || !fresh_.empty();
+  }
+
+  // ---- thieves ----
+
+  // Moves some to the thief. False: there was nothing to be had. `even_lifo`: the owner has been in
+  // one turn for long.
+  [[nodiscard]] bool steal_into(ReadyQueues& thief, uint32_t at_most, bool even_lifo) noexcept;
+  [[nodiscard]] bool has_stealable(bool even_lifo) const noexcept;
+
+ private:
+  static constexpr uint32_t kNoLevel = 1u << base::kPriorities;
+
+  // The one that was there, or nullptr.
+  [[nodiscard]] base::Runnable* swap_lifo(base::Runnable& work) noexcept {
+    lifo_level_ = static_cast<uint32_t>(work.priority);
+    base::Runnable* before = lifo_.load(std::memory_order_relaxed);  // only we fill it
+    if (before == nullptr || !has_thieves_) {
+      lifo_.store(&work, std::memory_order_release);  // to a thief
+      return before;
+    }
+    return lifo_.exchange(&work, std::memory_order_acq_rel);  // a thief may have been quicker
+  }
+  [[nodiscard]] base::Runnable* take_lifo() noexcept {
+    base::Runnable* work = lifo_.load(std::memory_order_relaxed);  // only we fill it
+    if (work == nullptr) return nullptr;
+    if (!has_thieves_) return lifo_.store(nullptr, std::memory_order_relaxed), work;
+    return lifo_.exchange(nullptr, std::memory_order_relaxed);  // a thief may have been quicker
+  }
+
+  [[nodiscard]] base::Runnable* next_but_lifo() noexcept;
+  [[nodiscard]] base::Runnable* next_in_fairness() noexcept;
+  [[nodiscard]] base::Runnable* pop(uint32_t level) noexcept;
+  [[nodiscard]] base::Runnable* pop_ring(uint32_t level) noexcept;
+  void refill(uint32_t level) noexcept;
+
+  // ---- the owner's own ----
+  uint32_t queued_ = 0;  // a bit per level with something in ring, overflow or pinned; may be stale
+  uint32_t lifo_level_ = 0;
+  uint32_t in_a_row_ = 0;
+  uint32_t picks_ = 0;
+  uint32_t fair_level_ = 0;
+  uint32_t ring_limit_;
+  const bool has_thieves_;
+  bool pinned_first_ = false;
+  base::RunQueue pinned_[base::kPriorities];
+
+  // ---- shared ----
+  alignas(64) base::Atomic<base::Runnable*> lifo_{nullptr};
+  base::StealDeque<base::Runnable, kRing> fresh_;
+  base::StealQueue<base::Runnable, kRing> rings_[base::kPriorities];
+
+  alignas(64) base::SpinLock overflow_lock_;
+  base::RunQueue overflow_[base::kPriorities];
+  base::Atomic<uint32_t> overflow_count_[base::kPriorities]{};
+};
+
+}  // namespace jzx::drivers

@@ -1,0 +1,128 @@
+#include "drivers/workers/shared_worker.hpp"
+
+#include <algorithm>
+
+namespace jzx::drivers {
+
+SharedWorker::SharedWorker(WorkerGroup& group, base::Clock& clock, io::ReactorPtr reactor,
+                           const WorkerOptions& options) noexcept
+    : Worker(group.system, clock, std::move(reactor), options),
+      group_(group),
+      queues_(group.options.local_queue, group.options.workers > 1) {
+  group.add(*this);
+}
+
+void SharedWorker::run() noexcept {
+  enter_thread();
+  while (!take_stop_request()) (void)tick(base::kNever);
+  if (is_searching_) {  // nobody will wait for us to find something
+    is_searching_ = false;
+    if (group_.idle.end_search()) group_.wake_one();
+  }
+  leave_thread(nullptr);
+}
+
+// ---- where work goes ----
+
+void SharedWorker::submit_elsewhere(base::Runnable& work) noexcept {
+  if (holding_back > 0) [[unlikely]]
+    return held_back.push(work);
+  if (work.home == base::kAnyWorker) [[likely]] {
+    if (queues_.push(work) && group_.size() > 1) group_.wake_one();
+  } else if (work.home == index) {
+    queues_.push_pinned(work);
+  } else {
+    group_.route(work);
+  }
+}
+
+void SharedWorker::submit_last(base::Runnable& work) noexcept {
+  if (work.home != base::kAnyWorker) return submit_elsewhere(work);
+  queues_.push_back(work);
+  if (group_.size() > 1) group_.wake_one();
+}
+
+bool SharedWorker::post_blocking(base::Runnable& work) { return group_.blocking->post(work); }
+
+// ---- running ----
+
+void SharedWorker::run_ready() {
+  is_worth_looking_ = false;
+  for (uint32_t turns = turns_per_tick_; turns > 0; --turns) {
+    base::Runnable* work = queues_.next();
+    if (work == nullptr) {
+      if (!look_around()) return;
+      work = queues_.next();
+      if (work == nullptr) return;
+    }
+    if (is_searching_) [[unlikely]]
+      found_something();
+    work->run(*this);
+    if (stop_was_requested()) [[unlikely]]
+      return;
+  }
+}
+
+void SharedWorker::found_something() noexcept {
+  is_searching_ = false;
+  // There may be more where this came from.
+  if (group_.idle.end_search()) group_.wake_one();
+}
+
+bool SharedWorker::look_around() noexcept {
+  if (search_once()) return true;
+  if (group_.size() == 1) return false;
+  for (uint32_t round = 0; round < rounds_; ++round) {
+    for (int i = 0; i < 8; ++i) base::spin_hint();
+    if (others_left_something()) break;  // for this worker alone: the tick takes it
+    if (!search_once()) continue;
+    rounds_ = kMostRounds;
+    return true;
+  }
+  return false;
+}
+
+bool SharedWorker::search_once() noexcept {
+  if (take_from_injection()) return true;
+  if (group_.size() == 1) return false;
+  if (!is_searching_) is_searching_ = group_.idle.begin_search();
+  return is_searching_ && steal();
+}
+
+bool SharedWorker::take_from_injection() noexcept {
+  const uint32_t share = group_.options.steal_batch;
+  return group_.injection.take(share, [&](base::Runnable& work) { queues_.push_back(work); }) > 0;
+}
+
+bool SharedWorker::steal() noexcept {
+  const uint32_t count = group_.size();
+  const uint32_t first = choose(count, base::ChoiceSite::steal_victim);
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t victim = (first + i) % count;
+    if (victim == index) continue;
+    SharedWorker& other = group_.worker(victim);
+    if (other.queues_.steal_into(queues_, group_.options.steal_batch, other.is_stuck())) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// ---- sleeping ----
+
+bool SharedWorker::may_sleep() noexcept {
+  (void)group_.idle.begin_sleep(index, is_searching_);
+  is_searching_ = false;
+  // Everyone looks once more, not only the last who searched: one that was not let search may be
+  // the only one left awake.
+  is_worth_looking_ = group_.has_stealable(index);
+  if (is_worth_looking_) return false;
+  if (system.alive_count() == 0) group_.nobody_is_left();
+  // Spinning did not pay: less next time, and now and then a try whether it would again.
+  rounds_ = ++sleeps_ % 16 == 0 ? std::max(rounds_, 16u) : rounds_ / 2;
+  return true;
+}
+
+void SharedWorker::woke_up() noexcept { is_searching_ = group_.idle.end_sleep(index); }
+
+}  // namespace jzx::drivers

@@ -1,0 +1,86 @@
+// A worker among several: a worker whose ready queues others may steal from, and that steals when
+// it has nothing to do. The tick, the wheel, the reactor and the sleep are the worker's own; this
+// says what is ready, where woken work goes, and what to try before sleeping.
+//
+//   next turn ◀── own queues ◀── injection ◀── a random sibling's queues
+//                     nothing: look around a while longer, if that has paid lately, then sleep
+//
+// A wake-up takes some 20 µs, so a worker that runs dry spins a little first; how long follows from
+// whether the last times found anything.
+//
+// Threads: post(), post_pinned() and has_stealable() by anybody; the rest by its own.
+#pragma once
+
+#include "drivers/loop/worker.hpp"
+#include "drivers/workers/ready_queues.hpp"
+#include "drivers/workers/worker_group.hpp"
+
+namespace jzx::drivers {
+
+class SharedWorker final : public Worker {
+ public:
+  SharedWorker(WorkerGroup& group, base::Clock& clock, io::ReactorPtr reactor,
+               const WorkerOptions& options) noexcept;
+
+  // The life of its thread: runs until it is asked to stop.
+  void run() noexcept;
+
+  // ---- Executor and Host ----
+  void post(base::Runnable& work) override { group_.route(work); }
+  bool post_blocking(base::Runnable& work) override;
+  void submit_elsewhere(base::Runnable& work) noexcept override;
+  void submit_last(base::Runnable& work) noexcept override;
+
+  // Work that is pinned here. Any thread.
+  void post_pinned(base::Runnable& work) { Worker::post(work); }
+
+  [[nodiscard]] bool has_stealable() const noexcept { return queues_.has_stealable(is_stuck()); }
+
+  // ---- for whoever watches for stalls; any thread ----
+
+  // The number of the turn under way; even: none is.
+  [[nodiscard]] uint64_t turn_number() const noexcept {
+    return turn_number_.load(std::memory_order_acquire);  // pairs with run_turn_of()
+  }
+  // Its turn has taken long: what waits in its lifo slot may be taken.
+  void mark_stuck(bool stuck) noexcept {
+    stuck_.store(stuck, std::memory_order_relaxed);  // a hint
+  }
+  [[nodiscard]] core::ActorId running_id() const noexcept {
+    return running_id_.load(std::memory_order_relaxed);  // checked with the number of the turn
+  }
+
+ protected:
+  void run_ready() override;
+  bool has_ready() noexcept override { return queues_.has_ready() || is_worth_looking_; }
+  bool may_sleep() noexcept override;
+  void woke_up() noexcept override;
+  void ready_from_outside(base::Runnable& work) noexcept override { queues_.push_pinned(work); }
+
+ private:
+  [[nodiscard]] bool is_stuck() const noexcept {
+    return stuck_.load(std::memory_order_relaxed);  // a hint
+  }
+  // More work into the own queues. False: there is none to be had.
+  [[nodiscard]] bool look_around() noexcept;
+  [[nodiscard]] bool search_once() noexcept;
+  [[nodiscard]] bool search() noexcept;
+  [[nodiscard]] bool take_from_injection() noexcept;
+  [[nodiscard]] bool steal() noexcept;
+  void found_something() noexcept;
+
+  static constexpr uint32_t kMostRounds = 256;
+
+  WorkerGroup& group_;
+  ReadyQueues queues_;
+  bool is_searching_ = false;
+  bool is_worth_looking_ = false;  // the last look before a sleep saw something
+  uint32_t rounds_ = kMostRounds;  // of spinning before the next sleep
+  uint32_t sleeps_ = 0;
+
+  alignas(64) base::Atomic<uint64_t> turn_number_{0};
+  base::Atomic<core::ActorId> running_id_{0};
+  base::Atomic<bool> stuck_{false};
+};
+
+}  // namespace jzx::drivers

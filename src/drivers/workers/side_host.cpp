@@ -1,0 +1,36 @@
+#include "drivers/workers/side_host.hpp"
+
+#include "drivers/workers/shared_worker.hpp"
+
+namespace jzx::drivers {
+
+SideHost::SideHost(WorkerGroup& group, base::Clock& clock, uint32_t messages_per_turn_,
+                   uint64_t seed) noexcept
+    : Host(group.system, kNoTimers, messages_per_turn_),
+      group_(group),
+      clock_(clock),
+      prng_(seed) {}
+
+void SideHost::submit_elsewhere(base::Runnable& work) noexcept {
+  if (holding_back > 0) return held_back.push(work);
+  work.is_fresh = false;
+  group_.route(work);
+}
+
+// The workers take turns.
+core::Host& SideHost::timer_home() noexcept {
+  next_worker_ = (next_worker_ + 1) % group_.size();
+  return group_.worker(next_worker_);
+}
+
+void SideHost::arm(base::Timer& timer, uint64_t delay_ms) { timer_home().arm(timer, delay_ms); }
+
+bool SideHost::post_blocking(base::Runnable& work) { return group_.blocking->post(work); }
+
+io::Reactor& SideHost::io() { return group_.worker(0).io(); }
+
+void SideHost::release_watches(core::Actor& actor) noexcept {
+  FdWatches::release_all(system, actor);
+}
+
+}  // namespace jzx::drivers
