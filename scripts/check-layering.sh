@@ -46,6 +46,7 @@ actor_ref.hpp: kinds/handlers
 context.hpp: kinds/handlers
 supervisor.hpp: supervise
 loop.hpp: runtime
+runtime.hpp: runtime
 export.hpp: base
 observer.hpp: core
 port.hpp: core

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -146,6 +147,34 @@ class Promise {
 
   std::shared_ptr<detail::FutureState<T>> state_;
 };
+
+namespace detail {
+
+// Calls the function and settles the promise with what it returns, or throws.
+template <class T, class F>
+void settle_with(Promise<T>& promise, F& function) {
+  const auto call = [&] {
+    if constexpr (std::is_void_v<T>) {
+      function();
+      promise.resolve();
+    } else {
+      promise.resolve(function());
+    }
+  };
+#ifdef __cpp_exceptions
+  try {
+    call();
+  } catch (const std::exception& error) {
+    promise.reject(Error(Errc::unknown, error.what()));
+  } catch (...) {
+    promise.reject(Error(Errc::unknown, "an exception that is no std::exception"));
+  }
+#else
+  call();
+#endif
+}
+
+}  // namespace detail
 
 template <class T>
 struct FutureAndPromise {

@@ -309,6 +309,44 @@ JZX_API jzx_err jzx_monitor(jzx_loop* loop, jzx_actor_id watcher, jzx_actor_id t
 JZX_API jzx_err jzx_demonitor(jzx_loop* loop, uint64_t ref);
 JZX_API jzx_err jzx_trap_exit(jzx_loop* loop, jzx_actor_id id, int on);
 
+/* ---- all cores ---------------------------------------------------------- */
+
+/* A runtime is a loop on several threads, its workers, which share the ready actors and take from
+ * one another when they run out. Behaviours are the same; one actor is still run by one thread at a
+ * time. Fields that are 0 take their defaults. */
+typedef struct jzx_runtime jzx_runtime;
+
+typedef struct jzx_runtime_config {
+  jzx_config loop;               /* as for a loop; the limits are for the whole runtime */
+  uint32_t workers;              /* one per core of this process; at most 250 */
+  uint32_t local_queue;          /* 256, and at most that: ready actors a worker keeps to itself */
+  uint32_t injection_high_water; /* 65536: work from outside that may wait before an event tells */
+  uint32_t steal_batch;          /* 32: what an idle worker takes at once, at most */
+  uint32_t max_blocking_threads; /* 64 */
+} jzx_runtime_config;
+
+/* Defaults; jzx_config_init() for `loop`. */
+JZX_API void jzx_runtime_config_init(jzx_runtime_config* config);
+
+/* NULL: a config that makes no sense, or no memory, or no threads. A NULL config is the default. */
+JZX_API jzx_runtime* jzx_runtime_create(const jzx_runtime_config* config);
+
+/* Runs the workers until a stop is requested or no actor is left alive; 0, or a negative error. The
+ * calling thread only waits. Nothing runs before this call or after it has returned, and it may be
+ * called again. */
+JZX_API int jzx_runtime_run(jzx_runtime* runtime);
+
+/* Any thread, also from a signal handler. Remembered until a run consumes it. */
+JZX_API void jzx_runtime_request_stop(jzx_runtime* runtime);
+
+/* As jzx_loop_destroy. Not from a thread of the runtime. */
+JZX_API void jzx_runtime_destroy(jzx_runtime* runtime);
+
+/* Stands for the runtime in all other calls, and is ctx->loop there. On it every call but run,
+ * run_once, fd and destroy works, from any thread; those four are refused. Observer callbacks run
+ * on the thread concerned, and may be concurrent. */
+JZX_API jzx_loop* jzx_runtime_loop(jzx_runtime* runtime);
+
 /* ---- about -------------------------------------------------------------- */
 
 JZX_API uint32_t jzx_abi_version(void); /* changes when a compiled program would break */

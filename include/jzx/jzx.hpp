@@ -6,9 +6,12 @@
 #include <jzx/context.hpp>
 #include <jzx/errc.hpp>
 #include <jzx/future.hpp>
+#include <jzx/handle_pool.hpp>
+#include <jzx/handle_pools.hpp>
 #include <jzx/loop.hpp>
 #include <jzx/observer.hpp>
 #include <jzx/pid.hpp>
 #include <jzx/result.hpp>
+#include <jzx/runtime.hpp>
 #include <jzx/signals.hpp>
 #include <jzx/supervisor.hpp>

@@ -15,10 +15,43 @@
 
 namespace jzx {
 
+// Among what is ready, higher first; the lower ones still get on. (A loop has one queue for all.)
+enum class Priority : uint8_t { critical, high, normal, low };
+
+// What a full mailbox does with one more message of a user. What the system sends always fits.
+enum class Overload : uint8_t {
+  refuse,       // the sender gets mailbox_full
+  drop_newest,  // the sender gets ok; the message is dead-lettered
+  drop_oldest,  // the oldest are dead-lettered by the actor; senders are refused at twice the size
+};
+
+// Where an actor runs, in a runtime.
+class Placement {
+ public:
+  // Wherever there is time: the default.
+  [[nodiscard]] static constexpr Placement anywhere() noexcept { return Placement(255); }
+  // On one worker only, 0 to 249.
+  [[nodiscard]] static constexpr Placement pin_to(uint8_t worker) noexcept {
+    return Placement(worker);
+  }
+  // On a thread that may block.
+  [[nodiscard]] static constexpr Placement blocking() noexcept { return Placement(254); }
+
+  // ---- for the library ----
+  [[nodiscard]] constexpr uint8_t home() const noexcept { return home_; }
+
+ private:
+  explicit constexpr Placement(uint8_t home) noexcept : home_(home) {}
+  uint8_t home_;
+};
+
 struct SpawnOptions {
   const char* name = nullptr;  // a label for people and observers
   uint32_t mailbox_cap = 0;    // 0: the loop's default
-  Pid supervisor;              // hears of the end, and stops the actor with itself
+  Pid supervisor{};            // hears of the end, and stops the actor with itself
+  Priority priority = Priority::normal;
+  Overload overload = Overload::refuse;
+  Placement placement = Placement::anywhere();
 };
 
 struct TimerId {
@@ -47,7 +80,10 @@ class SystemFace {
     ActorId id = 0;
     const Errc error =
         detail::spawn(*port_, detail::actor_type<A>, instance,
-                      {options.name, options.mailbox_cap, options.supervisor.id()}, id);
+                      {options.name, options.mailbox_cap, options.supervisor.id(),
+                       static_cast<uint8_t>(options.priority), options.placement.home(),
+                       static_cast<uint8_t>(options.overload)},
+                      id);
     if (error == Errc::ok) return ActorRef<A>(Pid(port_, id));
     detail::destroy_actor<A>(instance, *port_);
     return spawn_failed<A>(error);

@@ -45,9 +45,9 @@ void assign(T* out, T value) noexcept {
   core::Host& host = call.host();
   // Before memory is asked for: an actor that is gone is gone, whether there is memory or not.
   if (host.system.find_open(target) == nullptr) return JZX_ERR_NO_SUCH_ACTOR;
-  jzx::Envelope* envelope = host.envelopes.take(&jzx::raw_message_type, host.current_id);
+  jzx::Envelope* envelope = host.envelopes.take(&jzx::raw_message_type, host.acting());
   if (envelope == nullptr) return JZX_ERR_NO_MEMORY;
-  new (envelope->storage) jzx::RawMessage{data, len, tag, host.current_id};
+  new (envelope->storage) jzx::RawMessage{data, len, tag, host.acting()};
   const jzx::Errc result = core::send(host, target, *envelope);
   if (result != jzx::Errc::ok) host.envelopes.give(*envelope);
   return to_c(result);

@@ -42,12 +42,12 @@ class ActorTable {
   // nullptr: no slot, or no memory for one; is_full() tells which.
   [[nodiscard]] Actor* take(FreeSlots& own) noexcept {
     uint32_t slot = pop(own);
-    if (slot == kNoSlot) [[unlikely]] {
-      if (!fetch(own)) return nullptr;
-      slot = pop(own);
-    }
+    while (slot == kNoSlot) [[unlikely]] {
+        if (!fetch(own)) return nullptr;
+        slot = pop(own);  // unless a sibling was quicker
+      }
     Actor* actor = actors_.find(slot);
-    if (actor == nullptr) __builtin_unreachable();  // it was free, so it is there
+    if (actor == nullptr) __builtin_unreachable();       // it was free, so it is there
     actor->slot.store(slot, std::memory_order_relaxed);  // the taker's own
     return actor;
   }
@@ -62,6 +62,15 @@ class ActorTable {
   // The slot of an id; whether the id is still good is the state word's to say.
   [[nodiscard]] Actor* find(ActorId id) const noexcept { return actors_.find(slot_of(id)); }
 
+  // While others use the table: the slots there are now.
+  template <class Each>
+  void for_each_slot_now(Each&& each) {
+    growth_.lock();
+    const uint32_t size = actors_.size();
+    growth_.unlock();
+    for (uint32_t slot = 0; slot < size; ++slot) each(*actors_.find(slot));
+  }
+
   // At a quiet moment.
   template <class Each>
   void for_each_slot(Each&& each) {
@@ -75,7 +84,7 @@ class ActorTable {
     uint32_t top = own.top.load(std::memory_order_acquire);
     while (top != kNoSlot) {
       // relaxed: if the top has been taken away meanwhile this may be anything; the exchange fails.
-      const uint32_t next = actors_[top].slot.load(std::memory_order_relaxed);
+      const uint32_t next = actors_.find(top)->slot.load(std::memory_order_relaxed);
       if (!is_shared_) return own.top.store(next, std::memory_order_relaxed), top;
       if (own.top.compare_exchange_weak(top, next, std::memory_order_acquire,
                                         std::memory_order_acquire)) {
@@ -107,24 +116,30 @@ class ActorTable {
     const bool has_grown = actors_.grow();
     const uint32_t end = actors_.size();
     if (is_shared_) growth_.unlock();
-    // Another may have freed one while we waited.
-    if (!has_grown) return is_shared_ && fetch_from_siblings(own);
-    for (uint32_t slot = first; slot + 1 < end; ++slot) {
-      actors_[slot].slot.store(slot + 1, std::memory_order_relaxed);  // published by the push
+    // Another may have freed one while we waited, or have a stack in its hands.
+    if (!has_grown) {
+      if (!is_shared_) return false;
+      const bool may_be_more = moving_.load(std::memory_order_seq_cst) > 0;
+      return fetch_from_siblings(own) || may_be_more;
     }
-    push_chain(own, first, actors_[end - 1]);
+    for (uint32_t slot = first; slot + 1 < end; ++slot) {
+      actors_.find(slot)->slot.store(slot + 1, std::memory_order_relaxed);  // published by the push
+    }
+    push_chain(own, first, *actors_.find(end - 1));
     return true;
   }
 
   [[nodiscard]] bool fetch_from_siblings(FreeSlots& own) noexcept {
     for (FreeSlots* other = stacks_; other != nullptr; other = other->sibling) {
       if (other == &own || other->top.load(std::memory_order_relaxed) == kNoSlot) continue;
-      // acquire: pairs with push_chain().
-      const uint32_t first = other->top.exchange(kNoSlot, std::memory_order_acquire);
-      if (first == kNoSlot) continue;
-      // release: passes on what was acquired. Own is empty, and only its owner pushes.
-      own.top.store(first, std::memory_order_release);
-      return true;
+      // seq_cst, and the same below: who finds no stack but sees nobody moving one has missed none.
+      moving_.fetch_add(1, std::memory_order_seq_cst);
+      // Also acquires: pairs with push_chain().
+      const uint32_t first = other->top.exchange(kNoSlot, std::memory_order_seq_cst);
+      // Also releases: passes on what was acquired. Own is empty, and only its owner pushes.
+      if (first != kNoSlot) own.top.store(first, std::memory_order_seq_cst);
+      moving_.fetch_sub(1, std::memory_order_seq_cst);
+      if (first != kNoSlot) return true;
     }
     return false;
   }
@@ -132,7 +147,8 @@ class ActorTable {
   base::ChunkedArray<Actor, 256> actors_;
   FreeSlots* stacks_ = nullptr;
   bool is_shared_ = false;
-  std::mutex growth_;  // one at a time makes a chunk
+  std::mutex growth_;                 // one at a time makes a chunk
+  base::Atomic<uint32_t> moving_{0};  // stacks that are on their way from one worker to another
 };
 
 }  // namespace jzx::core

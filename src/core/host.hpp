@@ -98,8 +98,11 @@ class Host : public base::Executor {
   System& system;
   const bool has_siblings;
   uint8_t index;
-  base::RunQueue ready;          // of work that only this thread runs
-  ActorId current_id = kNobody;  // whose turn it is; the sender of what is sent now
+  base::RunQueue ready;  // of work that only this thread runs
+  // Whose turn it is: the sender of what is sent now. relaxed: others only take a snapshot.
+  [[nodiscard]] ActorId acting() const noexcept { return acting_.load(std::memory_order_relaxed); }
+  void set_acting(ActorId id) noexcept { acting_.store(id, std::memory_order_relaxed); }
+
   EnvelopePool envelopes;
   base::Atomic<bool> halted{false};  // the system ends: no message is taken any more
   Ledger counters;  // of this host's thread; `queued` and foreign sends are added on demand
@@ -124,6 +127,8 @@ class Host : public base::Executor {
   Host* next_host = nullptr;  // in the list of the system
 
  private:
+  base::Atomic<ActorId> acting_{kNobody};
+
   static void count(base::Atomic<uint64_t>& counter) noexcept {
     // No locked instruction: only this thread writes. release: pairs with alive_count().
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -147,6 +152,16 @@ class Timers {
  private:
   Host* host_;
 };
+
+template <class End>
+void System::end_hosts(End&& end) {
+  Host* host = hosts.exchange(nullptr, std::memory_order_relaxed);
+  while (host != nullptr) {
+    Host* next = host->next_host;
+    end(*host);
+    host = next;
+  }
+}
 
 template <class Each>
 void System::for_each_host(Each&& each) const {

@@ -42,8 +42,8 @@ Errc make_child(System& system, Actor& parent, const SpawnOptions& options, Chil
 }
 
 // A new actor in a free slot, all but its id.
-void furnish(System& system, Actor& actor, const SpawnOptions& options, bool has_first_turn,
-             const char* label, Child* child) noexcept {
+void furnish(System& system, Actor& actor, const SpawnOptions& options, const char* label,
+             Child* child) noexcept {
   actor.kind = options.kind;
   actor.set_run(options.kind->run);
   actor.priority = options.priority;
@@ -58,15 +58,15 @@ void furnish(System& system, Actor& actor, const SpawnOptions& options, bool has
       std::memory_order_relaxed);
   actor.label = label;
   actor.child = child;
-  actor.status = has_first_turn ? Status::init : Status::running;
+  actor.status = options.first_turn ? Status::init : Status::running;
   actor.traps_exit = false;
   // relaxed: published by open().
-  actor.attention.store(has_first_turn ? kNotRunning : 0, std::memory_order_relaxed);
+  actor.attention.store(options.first_turn ? kNotRunning : 0, std::memory_order_relaxed);
 }
 
 // The slot is somebody's from here on. False: the parent has ended.
 bool move_in(System& system, Actor& actor, Child* child, ActorId parent, ActorId id,
-             bool has_first_turn) noexcept {
+             bool is_scheduled) noexcept {
   // Nobody has this id yet, but others may look at the slot, with older ones.
   Actor& above = child == nullptr ? actor : *child->parent;
   Bonds hold(system.is_shared, above, actor);
@@ -78,7 +78,7 @@ bool move_in(System& system, Actor& actor, Child* child, ActorId parent, ActorId
   }
   actor.own_id = id;
   actor.bonds_closed = false;
-  actor.state.open(generation_of(id), has_first_turn);
+  actor.state.open(generation_of(id), is_scheduled);
   return true;
 }
 
@@ -160,9 +160,10 @@ void close_bonds(System& system, Actor& actor) noexcept {
 }
 
 void destroy_body(Host& host, Actor& actor, ExitReason reason) noexcept {
-  const ActorId outer = std::exchange(host.current_id, actor.id());  // of what on_stop sends
+  const ActorId outer = host.acting();
+  host.set_acting(actor.id());  // the sender of what on_stop sends
   actor.kind->destroy(actor, host, reason);
-  host.current_id = outer;
+  host.set_acting(outer);
   actor.kind = nullptr;
 }
 
@@ -280,7 +281,7 @@ uint32_t user_share(uint32_t mailbox_cap) noexcept {
 
 Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   System& system = host.system;
-  if (system.is_closing.load(std::memory_order_relaxed)) return Errc::loop_closed;  // a flag
+  if (system.takes_no_more.load(std::memory_order_relaxed)) return Errc::loop_closed;  // a flag
   Actor* parent = nullptr;
   if (options.parent != kNobody) {
     parent = system.find_open(options.parent);
@@ -298,12 +299,12 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   }
   // One of a start that may yet be undone is scheduled, by us, until that is certain.
   const bool is_held = host.holding_back > 0 && system.is_shared;
-  const bool has_first_turn = options.first_turn || is_held;
+  const bool is_scheduled = options.first_turn || is_held;
   const ActorId id = make_id(actor->slot.load(std::memory_order_relaxed),  // ours
                              actor->state.next_generation(system.first_generation));
   if (ok(error)) {
-    furnish(system, *actor, options, has_first_turn, label, child);
-    if (move_in(system, *actor, child, options.parent, id, has_first_turn)) {
+    furnish(system, *actor, options, label, child);
+    if (move_in(system, *actor, child, options.parent, id, is_scheduled)) {
       host.count_birth();
     } else {
       actor->kind = nullptr;
@@ -321,7 +322,7 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   }
   out = id;
   if (Observer* observer = system.observer()) observer->actor_started(id, label);
-  if (has_first_turn) host.submit(*actor);
+  if (is_scheduled) host.submit(*actor);
   return Errc::ok;
 }
 
@@ -341,10 +342,10 @@ Errc request_exit(Host& host, ActorId id, ExitReason reason) noexcept {
 
 void obey_exit_request(Host& host, Actor& actor) noexcept {
   Turn turn(host, actor);
-  host.current_id = actor.id();
+  host.set_acting(actor.id());
   const Outcome outcome = actor.kind->stop(actor, turn);
   turn.finish();
-  host.current_id = kNobody;
+  host.set_acting(kNobody);
   switch (outcome) {
     case Outcome::suspended:
       if (!actor.state.suspend(true)) host.submit(actor);

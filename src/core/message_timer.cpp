@@ -111,7 +111,7 @@ MessageTimer* make_timer(Host& host, ActorId target, Errc& error) noexcept {
   timer->target = target;
   timer->deadline_ms = 0;
   timer->set_home(home.index);
-  timer->sender = host.current_id;
+  timer->sender = host.acting();
   return timer;
 }
 

@@ -40,8 +40,8 @@ namespace jzx::core {
   if (admission >= Admission::full) [[unlikely]]
     return false;
   // Cannot fail: it has one, and only this thread takes from there.
-  Envelope* envelope = host.envelopes.take(&raw_message_type, host.current_id);
-  new (envelope->storage) RawMessage{data, size, tag, host.current_id};
+  Envelope* envelope = host.envelopes.take(&raw_message_type, host.acting());
+  new (envelope->storage) RawMessage{data, size, tag, host.acting()};
   ++host.counters.accepted;
   if (enqueue(*actor, *envelope, admission)) host.submit(*actor);
   return true;

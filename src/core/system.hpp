@@ -82,6 +82,9 @@ class System {
   [[nodiscard]] uint64_t alive_count() const noexcept;
   template <class Each>
   void for_each_host(Each&& each) const;
+  // When no other thread is left: calls end(Host&), which ends it, for each.
+  template <class End>
+  void end_hosts(End&& end);
   // The host whose wheel and timers have this number.
   [[nodiscard]] Host* timer_host(uint8_t index) const noexcept {
     return timer_hosts[index].load(std::memory_order_acquire);  // pairs with add_host()
@@ -102,6 +105,12 @@ class System {
   uint32_t default_mailbox_cap;
   uint32_t first_generation;
   base::Atomic<bool> is_closing{false};
+  base::Atomic<bool> takes_no_more{false};
+
+  // From now on nobody is born.
+  void refuse_spawns() noexcept {
+    takes_no_more.store(true, std::memory_order_relaxed);  // a flag on its own
+  }
 
   // The observer, or nullptr. acquire: pairs with set_observer().
   [[nodiscard]] Observer* observer() const noexcept {

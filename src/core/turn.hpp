@@ -82,9 +82,9 @@ inline void run_turn(Host& host, Actor& actor, Resume&& resume) {
     if (!attend(host, actor)) return;
   }
   Turn turn(host, actor);
-  host.current_id = actor.id();
+  host.set_acting(actor.id());
   const Outcome outcome = actor.status == Status::running ? resume(turn) : start_body(actor, turn);
-  host.current_id = kNobody;
+  host.set_acting(kNobody);
   if (turn.in_hand() != nullptr) [[unlikely]]
     turn.finish();
   // Mostly it has handled all its mail, nothing unusual happened, and it is idle now.

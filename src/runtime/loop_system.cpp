@@ -67,6 +67,7 @@ bool LoopSystem::destroy() noexcept {
   worker.halted.store(true, std::memory_order_relaxed);
   worker.request_stop();
   gate_.wait_until_empty();
+  system.refuse_spawns();
   system.is_closing.store(true, std::memory_order_relaxed);  // no other thread is left
   core::abandon_all(worker);
   destroy_aligned(system.allocator, this);

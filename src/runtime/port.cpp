@@ -27,7 +27,7 @@ Errc Port::send_from_anywhere(ActorId target, const RawMessage& message) noexcep
   // Before memory is asked for: an actor that is gone is gone, whether there is memory or not.
   if (system.find_open(target) == nullptr) return Errc::no_such_actor;
   core::Host* here = host_here();
-  Envelope* envelope = here != nullptr ? here->envelopes.take(&raw_message_type, here->current_id)
+  Envelope* envelope = here != nullptr ? here->envelopes.take(&raw_message_type, here->acting())
                                        : system.envelopes.take_foreign(&raw_message_type);
   if (envelope == nullptr) return Errc::no_memory;
   auto* raw = new (envelope->storage) RawMessage(message);
@@ -61,7 +61,7 @@ core::Ledger Port::ledger() noexcept {
 Envelope* begin_send(Port& port, Errc& error) noexcept {
   Envelope* envelope = nullptr;
   if (core::Host* here = port.host_here()) {
-    envelope = here->envelopes.take(&raw_message_type, here->current_id);
+    envelope = here->envelopes.take(&raw_message_type, here->acting());
   } else {
     // Left again by finish_send().
     if (!port.enter()) return error = Errc::loop_closed, nullptr;

@@ -81,7 +81,7 @@ inline uint32_t open_slot(core::StateWord& word, uint32_t first_generation, bool
 
 // Sends a number from the host's own thread.
 [[nodiscard]] inline Errc send_value(core::Host& host, ActorId target, uint32_t value) {
-  Envelope* envelope = host.envelopes.take(&raw_message_type, host.current_id);
+  Envelope* envelope = host.envelopes.take(&raw_message_type, host.acting());
   if (envelope == nullptr) return Errc::no_memory;
   new (envelope->storage) RawMessage{nullptr, 0, value};
   const Errc result = core::send(host, target, *envelope);

@@ -20,7 +20,7 @@ constexpr uint32_t kPeriod = 1000;
 class DynamicChildren : public ::testing::TestWithParam<Strategy> {
  protected:
   void expect_count(size_t specs, size_t active) {
-    const ChildCounts counts = rig.supervisor(top).count();
+    const ChildCounts counts = rig.visit(top, [&](Supervisor& it) { return it.count(); });
     EXPECT_EQ(counts.specs, specs);
     EXPECT_EQ(counts.active, active);
   }
@@ -58,11 +58,12 @@ TEST_P(DynamicChildren, AreStoppedAndForgottenWhenRemovedWhateverTheirMode) {
   for (const ChildMode mode : {ChildMode::permanent, ChildMode::transient, ChildMode::temporary}) {
     const ActorId c = rig.add(top, {"c", mode});
     rig.diary.take();
-    ASSERT_EQ(rig.supervisor(top).remove_child(c), Errc::ok);
+    ASSERT_EQ(rig.visit(top, [&](Supervisor& it) { return it.remove_child(c); }), Errc::ok);
     rig.settle();
     EXPECT_EQ(rig.diary.take(), Lines{"stop c"}) << "and nobody else is touched";
     expect_count(2, 2);
-    EXPECT_EQ(rig.supervisor(top).remove_child(c), Errc::no_such_actor);
+    EXPECT_EQ(rig.visit(top, [&](Supervisor& it) { return it.remove_child(c); }),
+              Errc::no_such_actor);
   }
 }
 
@@ -70,7 +71,7 @@ TEST_P(DynamicChildren, CanBeRemovedFromTheMiddle) {
   const ActorId c = rig.add(top, {"c"});
   const ActorId d = rig.add(top, {"d"});
   const ActorId e = rig.add(top, {"e"});
-  ASSERT_EQ(rig.supervisor(top).remove_child(c), Errc::ok);
+  ASSERT_EQ(rig.visit(top, [&](Supervisor& it) { return it.remove_child(c); }), Errc::ok);
   rig.settle();
   expect_count(4, 4);
   rig.order(d, kEndBadly);
@@ -81,7 +82,8 @@ TEST_P(DynamicChildren, CanBeRemovedFromTheMiddle) {
 }
 
 TEST_P(DynamicChildren, OfThePlanCanBeRemovedTooAndKeepTheirPlace) {
-  ASSERT_EQ(rig.supervisor(top).remove_child(rig.child(top, 0)), Errc::ok);
+  ASSERT_EQ(rig.visit(top, [&](Supervisor& it) { return it.remove_child(rig.child(top, 0)); }),
+            Errc::ok);
   rig.settle();
   EXPECT_EQ(rig.child(top, 0), core::kNobody);
   EXPECT_NE(rig.child(top, 1), core::kNobody);
@@ -106,7 +108,7 @@ TEST_P(DynamicChildren, LeaveNothingBehindWhicheverAllocationFails) {
     rig.fill(*spec, {"c"});
     rig.memory.refuse_nth(nth);
     ActorId id = core::kNobody;
-    const Errc result = rig.supervisor(top).add_child(*spec, id);
+    const Errc result = rig.visit(top, [&](Supervisor& it) { return it.add_child(*spec, id); });
     rig.memory.refuse_nth(0);
     added = result == Errc::ok;
     if (added) break;
@@ -129,8 +131,10 @@ TEST_P(DynamicChildren, AreStoppedWithTheirSupervisorTheLastFirst) {
 
 TEST_P(DynamicChildren, OfAnotherSupervisorCannotBeRemoved) {
   const ActorId other = rig.spawn_family({GetParam(), kOften, kPeriod}, {{"x"}});
-  EXPECT_EQ(rig.supervisor(top).remove_child(rig.child(other, 0)), Errc::no_such_actor);
-  EXPECT_EQ(rig.supervisor(top).remove_child(other), Errc::no_such_actor);
+  EXPECT_EQ(rig.visit(top, [&](Supervisor& it) { return it.remove_child(rig.child(other, 0)); }),
+            Errc::no_such_actor);
+  EXPECT_EQ(rig.visit(top, [&](Supervisor& it) { return it.remove_child(other); }),
+            Errc::no_such_actor);
   rig.settle();
   EXPECT_TRUE(rig.is_alive(rig.child(other, 0)));
 }
@@ -164,7 +168,7 @@ TEST(DynamicChildrenInAGroup, OneThatIsForgottenDoesNotShiftTheGroupThatWaitsToR
   rig.advance(51);
   EXPECT_EQ(rig.diary.take(),
             (Lines{"start leader", "restart leader 1", "start follower", "restart follower 1"}));
-  EXPECT_EQ(rig.supervisor(top).count().active, 2u);
+  EXPECT_EQ(rig.visit(top, [&](Supervisor& it) { return it.count(); }).active, 2u);
 }
 
 TEST(DynamicChildrenInAGroup, OneAddedWhileTheGroupWaitsIsLeftAlone) {
@@ -176,7 +180,7 @@ TEST(DynamicChildrenInAGroup, OneAddedWhileTheGroupWaitsIsLeftAlone) {
   rig.advance(51);
   EXPECT_TRUE(rig.is_alive(late));
   EXPECT_NE(rig.child(top, 0), core::kNobody);
-  EXPECT_EQ(rig.supervisor(top).count().active, 2u);
+  EXPECT_EQ(rig.visit(top, [&](Supervisor& it) { return it.count(); }).active, 2u);
 }
 
 TEST(DynamicChildrenInAGroup, OneRemovedWhileItsGroupStopsDoesNotComeBackWithIt) {
@@ -185,7 +189,7 @@ TEST(DynamicChildrenInAGroup, OneRemovedWhileItsGroupStopsDoesNotComeBackWithIt)
       rig.spawn_family({Strategy::one_for_all, kOften, kPeriod}, {{"a"}, {"b"}, {"c"}});
   const ActorId b = rig.child(top, 1);
   ASSERT_EQ(rig.send(rig.child(top, 0), kEndBadly), Errc::ok);
-  ASSERT_EQ(rig.supervisor(top).remove_child(b), Errc::ok);
+  ASSERT_EQ(rig.visit(top, [&](Supervisor& it) { return it.remove_child(b); }), Errc::ok);
   rig.settle();
   EXPECT_NE(rig.child(top, 0), core::kNobody);
   EXPECT_EQ(rig.child(top, 1), core::kNobody);

@@ -135,7 +135,7 @@ TEST_F(Tree, ANestedSupervisorThatGivesUpIsRestartedWithItsChildren) {
   rig.order(rig.child(nested, 0), kEndBadly);
   EXPECT_EQ(rig.diary.take(), (Lines{"stop a", "escalate nested", "stop b", "stop nested",
                                      "start nested", "start a", "start b", "restart nested 1"}));
-  EXPECT_EQ(rig.supervisor(top).count().supervisors, 1u);
+  EXPECT_EQ(rig.visit(top, [&](Supervisor& it) { return it.count(); }).supervisors, 1u);
 }
 
 TEST_F(Tree, ARestartOfANestedSupervisorThatFailsHalfWayLeavesNothingAndIsTriedAgain) {

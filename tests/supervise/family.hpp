@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -120,10 +121,17 @@ class FamilyRig : public Rig {
     return id;
   }
 
-  [[nodiscard]] supervise::Supervisor& supervisor(ActorId id) {
-    supervise::Supervisor* found = nullptr;
-    EXPECT_EQ(supervise::find_supervisor(host(), id, found), Errc::ok);
-    return *found;
+  // A visit to a supervisor that must be there.
+  template <class Use>
+  auto visit(ActorId id, Use&& use) {
+    std::optional<decltype(use(std::declval<supervise::Supervisor&>()))> answer;
+    EXPECT_EQ(supervise::visit(host(), id,
+                               [&](supervise::Supervisor& found) {
+                                 answer = use(found);
+                                 return Errc::ok;
+                               }),
+              Errc::ok);
+    return *answer;
   }
 
   // kNobody: refused with `expected`.
@@ -131,7 +139,8 @@ class FamilyRig : public Rig {
     auto* spec = allocator().create<supervise::ChildSpec>();
     fill(*spec, wish);
     ActorId id = core::kNobody;
-    const Errc result = supervisor(parent).add_child(*spec, id);
+    const Errc result = visit(
+        parent, [&](supervise::Supervisor& supervisor) { return supervisor.add_child(*spec, id); });
     EXPECT_EQ(result, expected);
     if (result != Errc::ok) {
       spec->dispose(allocator());

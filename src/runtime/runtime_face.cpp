@@ -1,0 +1,105 @@
+// jzx::Runtime over a RuntimeSystem.
+#include <jzx/runtime.hpp>
+
+#include <algorithm>
+
+#include "core/guard.hpp"
+#include "core/lifecycle.hpp"
+#include "runtime/runtime_system.hpp"
+
+namespace jzx {
+
+namespace {
+
+using runtime::RuntimeSystem;
+
+detail::Port* open_port(const RuntimeOptions& options) noexcept {
+  runtime::RuntimeOptions wanted;
+  wanted.workers = options.workers;
+  wanted.max_actors = options.max_actors;
+  wanted.default_mailbox_cap = options.default_mailbox_cap;
+  wanted.max_msgs_per_actor = options.max_msgs_per_actor;
+  wanted.max_actors_per_tick = options.max_actors_per_tick;
+  wanted.max_io_watchers = options.max_io_watchers;
+  wanted.local_queue = options.local_queue;
+  wanted.injection_high_water = options.injection_high_water;
+  wanted.steal_batch = options.steal_batch;
+  wanted.max_blocking_threads = options.max_blocking_threads;
+  wanted.backend = static_cast<io::Backend>(options.reactor);
+  RuntimeSystem* system = RuntimeSystem::create(wanted);
+  if (system == nullptr) return nullptr;
+  system->system.set_observer(options.observer);
+  if (system->start()) return system;
+  system->destroy();
+  return nullptr;
+}
+
+RuntimeSystem* system_behind(detail::Port* port) noexcept {
+  return static_cast<RuntimeSystem*>(port);
+}
+
+// A function that runs once on a blocking thread, and then is gone.
+struct BlockingJob final : base::Runnable {
+  explicit BlockingJob(std::function<void()> function)
+      : Runnable(&run_job), work(std::move(function)) {
+    home = base::kBlockingPool;
+  }
+  static void run_job(base::Runnable& self, base::Executor&) {
+    auto* job = static_cast<BlockingJob*>(&self);
+    job->work();  // settles a promise, and throws nothing
+    delete job;
+  }
+  std::function<void()> work;
+};
+
+}  // namespace
+
+Runtime::Runtime(const RuntimeOptions& options) : SystemFace(open_port(options)) {
+  if (port_ != nullptr) port_->runtime_face = this;
+}
+
+Runtime::~Runtime() {
+  if (port_ != nullptr) port_->destroy();
+}
+
+Runtime* Runtime::current() noexcept {
+  auto* host = static_cast<core::Host*>(base::Executor::current());
+  if (host == nullptr || host->port == nullptr) return nullptr;
+  return static_cast<Runtime*>(static_cast<detail::Port*>(host->port)->runtime_face);
+}
+
+Errc Runtime::run() {
+  runtime::Entered<RuntimeSystem> call(system_behind(port_));
+  if (!call) return Errc::loop_closed;
+  if (call->host_here() != nullptr) return Errc::invalid_arg;
+  call->wait(base::kNever);
+  return Errc::ok;
+}
+
+void Runtime::request_stop() noexcept {
+  if (port_ != nullptr) port_->request_stop();
+}
+
+uint32_t Runtime::worker_count() const noexcept {
+  return port_ == nullptr ? 0 : system_behind(port_)->group().size();
+}
+
+void Runtime::run_on_blocking_thread(std::function<void()> work) {
+  runtime::Entered<RuntimeSystem> call(system_behind(port_));
+  if (!call) return;  // the promise in it is broken
+  call->group().route(*new BlockingJob(std::move(work)));
+}
+
+std::vector<StillAlive> Runtime::shutdown(std::chrono::milliseconds deadline) {
+  runtime::Entered<RuntimeSystem> call(system_behind(port_));
+  if (!call || call->host_here() != nullptr) return {};
+  const auto wait_ms = std::min(static_cast<uint64_t>(std::max<int64_t>(deadline.count(), 0)),
+                                runtime::kLongestTimeMs);
+  std::vector<StillAlive> result;
+  for (runtime::Straggler& one : call->shut_down(wait_ms * base::kNanosPerMilli)) {
+    result.push_back({Pid(port_, one.id), std::move(one.name), std::move(one.why)});
+  }
+  return result;
+}
+
+}  // namespace jzx

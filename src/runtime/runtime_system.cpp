@@ -1,0 +1,250 @@
+#include "runtime/runtime_system.hpp"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/lifecycle.hpp"
+
+namespace jzx::runtime {
+
+namespace {
+
+base::SteadyClock steady_clock;
+
+uint32_t cores_of_this_process() noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<uint32_t>(std::max(1, CPU_COUNT(&set)));
+}
+
+bool is_valid(const RuntimeOptions& options) noexcept {
+  return options.allocator.alloc_fn != nullptr && options.allocator.free_fn != nullptr &&
+         options.max_actors != 0 && options.default_mailbox_cap != 0 &&
+         options.max_msgs_per_actor != 0 && options.max_actors_per_tick != 0 &&
+         options.workers <= drivers::Idle::kMaxWorkers && options.local_queue != 0 &&
+         options.local_queue <= drivers::ReadyQueues::kRing && options.steal_batch != 0 &&
+         options.max_blocking_threads != 0;
+}
+
+core::SystemOptions system_options(const RuntimeOptions& options, uint64_t seed) noexcept {
+  core::SystemOptions result;
+  result.allocator = options.allocator;
+  result.max_actors = options.max_actors;
+  result.default_mailbox_cap = options.default_mailbox_cap;
+  result.first_generation = static_cast<uint32_t>(seed >> 32);
+  result.is_shared = true;
+  return result;
+}
+
+drivers::GroupOptions group_options(const RuntimeOptions& options, uint32_t workers) noexcept {
+  return {workers, options.local_queue, options.injection_high_water, options.steal_batch};
+}
+
+}  // namespace
+
+RuntimeSystem::RuntimeSystem(const RuntimeOptions& options, uint32_t workers,
+                             uint64_t seed) noexcept
+    : Port(system_options(options, seed)),
+      options_(options),
+      clock_(options.clock != nullptr ? *options.clock : steady_clock),
+      seed_(seed),
+      group_(system, group_options(options, workers)),
+      watch_limit_{options.max_io_watchers, {}},
+      blocking_(*this, options.max_blocking_threads) {
+  group_.blocking = &blocking_;
+  group_.on_nobody_left = [](void* self) { static_cast<RuntimeSystem*>(self)->ring(); };
+  group_.on_nobody_left_context = this;
+}
+
+RuntimeSystem* RuntimeSystem::create(const RuntimeOptions& options) noexcept {
+  if (!is_valid(options)) return nullptr;
+  const uint32_t cores = std::min(cores_of_this_process(), drivers::Idle::kMaxWorkers);
+  const uint32_t workers = options.workers != 0 ? options.workers : cores;
+  auto* system =
+      create_aligned<RuntimeSystem>(options.allocator, options, workers, make_seed(&options));
+  if (system == nullptr || system->open()) return system;
+  destroy_aligned(options.allocator, system);
+  return nullptr;
+}
+
+bool RuntimeSystem::open() noexcept {
+  bell_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (bell_ < 0) return false;
+  for (uint32_t i = 0; i < group_.options.workers; ++i) {
+    io::ReactorPtr reactor = io::make_reactor(options_.backend, options_.allocator);
+    if (reactor == nullptr) return false;
+    drivers::WorkerOptions wanted;
+    wanted.index = static_cast<uint8_t>(i);
+    wanted.messages_per_turn = options_.max_msgs_per_actor;
+    wanted.turns_per_tick = options_.max_actors_per_tick;
+    wanted.watch_limit = &watch_limit_;
+    wanted.seed = seed_ + i;
+    if (options_.io_poll_timeout_ms != 0) {
+      wanted.longest_wait_ns = options_.io_poll_timeout_ms * base::kNanosPerMilli;
+    }
+    workers_[i] = create_aligned<drivers::SharedWorker>(options_.allocator, group_, clock_,
+                                                        std::move(reactor), wanted);
+    if (workers_[i] == nullptr) return false;
+    introduce(*workers_[i]);
+  }
+  front_desk_ = make_host();
+  return front_desk_ != nullptr;
+}
+
+void RuntimeSystem::introduce(core::Host& host) noexcept {
+  host.port = static_cast<detail::Port*>(this);
+  host.face = face_;
+}
+
+void RuntimeSystem::set_face(void* face) noexcept {
+  face_ = face;
+  system.for_each_host([&](core::Host& host) { host.face = face; });
+}
+
+// They are in the system's list until the end, and ended from there.
+drivers::SideHost* RuntimeSystem::make_host() noexcept {
+  auto* host = create_aligned<drivers::SideHost>(options_.allocator, group_, clock_,
+                                                 options_.max_msgs_per_actor, seed_);
+  if (host != nullptr) introduce(*host);
+  return host;
+}
+
+RuntimeSystem::~RuntimeSystem() {
+  core::Host* worker_hosts[drivers::Idle::kMaxWorkers] = {};
+  for (uint32_t i = 0; i < group_.options.workers; ++i) worker_hosts[i] = workers_[i];
+  system.end_hosts([&](core::Host& host) {
+    for (uint32_t i = 0; i < group_.options.workers; ++i) {
+      if (worker_hosts[i] == &host) return destroy_aligned(options_.allocator, workers_[i]);
+    }
+    destroy_aligned(options_.allocator, static_cast<drivers::SideHost*>(&host));
+  });
+  if (bell_ >= 0) ::close(bell_);
+}
+
+// ---- life ----
+
+void* RuntimeSystem::worker_main(void* worker) noexcept {
+  static_cast<drivers::SharedWorker*>(worker)->run();
+  return nullptr;
+}
+
+bool RuntimeSystem::start() noexcept {
+  {
+    std::lock_guard hold(life_);
+    if (threads_[0].is_running()) return true;
+    bool all = true;
+    for (uint32_t i = 0; all && i < group_.options.workers; ++i) {
+      char name[24];
+      std::snprintf(name, sizeof name, "jzx-%u", i);
+      all = threads_[i].start(&worker_main, workers_[i], name);
+    }
+    if (all) return true;
+  }
+  pause();
+  return false;
+}
+
+void RuntimeSystem::pause() noexcept {
+  std::lock_guard hold(life_);
+  for (uint32_t i = 0; i < group_.options.workers; ++i) {
+    if (threads_[i].is_running()) workers_[i]->request_stop();
+  }
+  for (uint32_t i = 0; i < group_.options.workers; ++i) threads_[i].join();
+}
+
+void RuntimeSystem::ring() noexcept {
+  const uint64_t one = 1;
+  // EAGAIN: it is ringing already. write() is async-signal-safe.
+  [[maybe_unused]] const ssize_t written = ::write(bell_, &one, sizeof one);
+}
+
+void RuntimeSystem::request_stop() noexcept {
+  stop_requested_.store(true, std::memory_order_release);  // seen by who hears the bell
+  ring();
+}
+
+bool RuntimeSystem::wait(uint64_t deadline_ns) noexcept {
+  for (;;) {
+    // relaxed: the bell orders it; it is looked at again after every ring.
+    if (stop_requested_.load(std::memory_order_relaxed)) {
+      stop_requested_.store(false, std::memory_order_relaxed);
+      return true;
+    }
+    if (system.alive_count() == 0) return true;
+    if (!wait_for_bell(deadline_ns)) return false;
+  }
+}
+
+bool RuntimeSystem::wait_for_bell(uint64_t deadline_ns) noexcept {
+  int timeout_ms = -1;
+  if (deadline_ns != base::kNever) {
+    const uint64_t now_ns = clock_.now_ns();
+    if (now_ns >= deadline_ns) return false;
+    const uint64_t left_ms = (deadline_ns - now_ns) / base::kNanosPerMilli + 1;
+    timeout_ms = static_cast<int>(std::min<uint64_t>(left_ms, 1'000'000'000));
+  }
+  pollfd bell{bell_, POLLIN, 0};
+  (void)::poll(&bell, 1, timeout_ms);
+  uint64_t rings = 0;
+  [[maybe_unused]] const ssize_t got = ::read(bell_, &rings, sizeof rings);
+  return true;
+}
+
+Errc RuntimeSystem::run() noexcept {
+  if (host_here() != nullptr) return Errc::invalid_arg;
+  if (!start()) return Errc::unknown;
+  wait(base::kNever);
+  pause();
+  return Errc::ok;
+}
+
+bool RuntimeSystem::destroy() noexcept {
+  if (host_here() != nullptr) {
+    std::fputs("jzx: a runtime cannot be destroyed from one of its own threads; ignored\n", stderr);
+    return false;
+  }
+  if (!gate_.close()) return false;  // a callback of this very destruction
+  // Not one message more.
+  system.for_each_host([](core::Host& host) {
+    host.halted.store(true, std::memory_order_relaxed);  // a flag; the join below orders it
+  });
+  request_stop();
+  pause();
+  blocking_.close();
+  gate_.wait_until_empty();
+  pause();  // a run that had just begun
+  system.refuse_spawns();
+  system.is_closing.store(true, std::memory_order_relaxed);  // no other thread is left
+  core::abandon_all(*front_desk_);
+  destroy_aligned(system.allocator, this);
+  return true;
+}
+
+// ---- calls ----
+
+core::Host* RuntimeSystem::begin_call() noexcept {
+  if (!is_open()) return nullptr;
+  if (core::Host* here = host_here()) return here;
+  if (!enter()) return nullptr;
+  front_desk_mutex_.lock();
+  return front_desk_;
+}
+
+void RuntimeSystem::end_call(core::Host& host) noexcept {
+  if (&host != front_desk_) return;
+  front_desk_mutex_.unlock();
+  leave();
+}
+
+drivers::FdWatches& RuntimeSystem::watches_for(int fd) noexcept {
+  const uint32_t index = fd < 0 ? 0 : static_cast<uint32_t>(fd) % group_.options.workers;
+  return workers_[index]->watches();
+}
+
+}  // namespace jzx::runtime

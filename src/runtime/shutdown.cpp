@@ -1,0 +1,68 @@
+// Ending a runtime in good order: everybody is asked to end, children before their parents as
+// always, and whoever has not when the time is up is named, with the reason.
+#include <string>
+
+#include "core/lifecycle.hpp"
+#include "runtime/runtime_system.hpp"
+
+namespace jzx::runtime {
+
+namespace {
+
+// The id of the live actor in this slot if `wanted(actor)`, asked under its lock; else kNobody.
+template <class Wanted>
+ActorId id_if(core::System& system, core::Actor& actor, Wanted&& wanted) noexcept {
+  core::Bonds hold(system.is_shared, actor);
+  const ActorId id = actor.own_id;
+  return system.is_live(actor, id) && wanted(actor) ? id : core::kNobody;
+}
+
+std::string reason_to_live(core::System& system, core::Actor& actor, ActorId id) {
+  bool is_running = false;
+  system.for_each_host([&](core::Host& host) { is_running |= host.acting() == id; });
+  if (is_running) return "its handler is still running";
+  if (actor.relations != nullptr && !actor.relations->children.empty()) {
+    const core::Actor& youngest = *actor.relations->children.back()->actor;
+    return std::string("it waits for the end of its child ") +
+           (youngest.label != nullptr ? youngest.label : std::to_string(youngest.own_id));
+  }
+  if (actor.home == base::kByHand) return "it runs by hand, and nobody polls it";
+  const uint32_t queued = core::queued_count(actor);
+  return "its turn has not come; " + std::to_string(queued) + " messages are queued";
+}
+
+}  // namespace
+
+std::vector<Straggler> RuntimeSystem::shut_down(uint64_t timeout_ns) {
+  const uint64_t now_ns = clock_.now_ns();
+  const uint64_t deadline_ns =
+      timeout_ns > base::kNever - now_ns - 1 ? base::kNever - 1 : now_ns + timeout_ns;
+  system.refuse_spawns();
+  Call call(*this);
+  if (!call) return {};
+  system.actors.for_each_slot_now([&](core::Actor& actor) {
+    const ActorId id =
+        id_if(system, actor, [](core::Actor& candidate) { return candidate.child == nullptr; });
+    // no_such_actor: it is ending already.
+    if (id != core::kNobody) (void)core::request_exit(call.host(), id, ExitReason::normal);
+  });
+  while (system.alive_count() > 0 && wait_for_bell(deadline_ns)) {
+  }
+  std::vector<Straggler> alive;
+  if (system.alive_count() == 0) return alive;
+  system.actors.for_each_slot_now([&](core::Actor& actor) {
+    Straggler straggler;
+    {
+      core::Bonds hold(system.is_shared, actor);
+      const ActorId id = actor.own_id;
+      if (!system.is_live(actor, id)) return;
+      straggler.id = id;
+      if (actor.label != nullptr) straggler.name = actor.label;
+      straggler.why = reason_to_live(system, actor, id);
+    }
+    alive.push_back(std::move(straggler));
+  });
+  return alive;
+}
+
+}  // namespace jzx::runtime
