@@ -323,6 +323,7 @@ typedef struct jzx_runtime_config {
   uint32_t injection_high_water; /* 65536: work from outside that may wait before an event tells */
   uint32_t steal_batch;          /* 32: what an idle worker takes at once, at most */
   uint32_t max_blocking_threads; /* 64 */
+  uint32_t stall_limit_ms;       /* 0: none. A behaviour that runs longer is told of on stderr */
 } jzx_runtime_config;
 
 /* Defaults; jzx_config_init() for `loop`. */

@@ -25,6 +25,9 @@ class Observer {
   virtual void actor_stopped(ActorId, ExitReason, const ExitText&) {}
   virtual void actor_restarted(ActorId /*supervisor*/, ActorId /*child*/, uint32_t /*attempt*/) {}
   virtual void supervisor_escalated(ActorId) {}
+  // A handler has been running for longer than the runtime's stall_limit; told again each time that
+  // has doubled, from a thread of its own. `message` is the type of the message.
+  virtual void handler_stalled(ActorId, const char* /*message*/, uint64_t /*running_ms*/) {}
   // More work than the mark waits for the workers, from outside of them. Once until it has halved.
   virtual void injection_high(uint64_t /*waiting*/) {}
   virtual void mailbox_full(ActorId) {}

@@ -35,7 +35,8 @@ struct RuntimeOptions {
   uint64_t injection_high_water = 65536;  // work from outside that may wait before an event tells
   uint32_t steal_batch = 32;              // what an idle worker takes at once, at most
   uint32_t max_blocking_threads = 64;     // of the pool for what blocks
-  Observer* observer = nullptr;           // must outlive the runtime; called on any worker
+  std::chrono::milliseconds stall_limit{0};  // a handler that runs longer is told of; 0: none is
+  Observer* observer = nullptr;              // must outlive the runtime; called on any worker
   Reactor reactor = Reactor::automatic;
 };
 
@@ -109,6 +110,9 @@ class Runtime::Builder {
   Builder& steal_batch(uint32_t count) { return options_.steal_batch = count, *this; }
   Builder& max_blocking_threads(uint32_t count) {
     return options_.max_blocking_threads = count, *this;
+  }
+  Builder& stall_limit(std::chrono::milliseconds limit) {
+    return options_.stall_limit = limit, *this;
   }
   Builder& observer(Observer& observer) { return options_.observer = &observer, *this; }
   Builder& reactor(Reactor reactor) { return options_.reactor = reactor, *this; }

@@ -7,6 +7,7 @@
 // Threads: the loop's own, except that references may be sent to from anywhere.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <string_view>
 #include <vector>
@@ -88,21 +89,27 @@ class SystemFace {
     detail::destroy_actor<A>(instance, *port_);
     return spawn_failed<A>(error);
   }
-  // Why the last spawn gave an empty reference.
-  [[nodiscard]] Errc spawn_error() const noexcept { return spawn_error_; }
+  // Why the last spawn gave an empty reference. Where several threads spawn, of any of them.
+  [[nodiscard]] Errc spawn_error() const noexcept {
+    return spawn_error_.load(std::memory_order_relaxed);  // a value on its own
+  }
 
   // Starts a supervisor and its children; an empty reference if that cannot be (`supervise_error`).
   SupervisorRef supervise(const SupervisorOptions& options, const std::vector<ChildSpec>& children,
                           Pid parent = {}) {
     ActorId id = 0;
-    supervise_error_ = port_ == nullptr ? Errc::loop_closed
+    const Errc error = port_ == nullptr ? Errc::loop_closed
                        : is_elsewhere(parent)
                            ? Errc::actor_not_local
                            : detail::spawn_supervisor(*port_, options, children, parent.id(), id);
-    return ok(supervise_error_) ? SupervisorRef(Pid(port_, id)) : SupervisorRef();
+    if (ok(error)) return SupervisorRef(Pid(port_, id));
+    supervise_error_.store(error, std::memory_order_relaxed);  // as above
+    return {};
   }
-  // Why the last supervise gave an empty reference.
-  [[nodiscard]] Errc supervise_error() const noexcept { return supervise_error_; }
+  // Why the last supervise gave an empty reference; as spawn_error().
+  [[nodiscard]] Errc supervise_error() const noexcept {
+    return supervise_error_.load(std::memory_order_relaxed);
+  }
 
   // Both take effect before its next message.
   Errc stop(Pid actor) { return end(actor, ExitReason::normal); }
@@ -200,7 +207,7 @@ class SystemFace {
  private:
   template <class A>
   ActorRef<A> spawn_failed(Errc error) {
-    spawn_error_ = error;
+    spawn_error_.store(error, std::memory_order_relaxed);  // as above
     return {};
   }
 
@@ -232,8 +239,8 @@ class SystemFace {
     return Errc::ok;
   }
 
-  Errc spawn_error_ = Errc::ok;
-  Errc supervise_error_ = Errc::ok;
+  std::atomic<Errc> spawn_error_{Errc::ok};
+  std::atomic<Errc> supervise_error_{Errc::ok};
 };
 
 }  // namespace jzx

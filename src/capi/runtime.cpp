@@ -32,6 +32,7 @@ jzx::runtime::RuntimeOptions options_from(const jzx_runtime_config& config) noex
   if (config.injection_high_water != 0) options.injection_high_water = config.injection_high_water;
   take(options.steal_batch, config.steal_batch);
   take(options.max_blocking_threads, config.max_blocking_threads);
+  options.stall_limit_ms = config.stall_limit_ms;
   return options;
 }
 

@@ -8,6 +8,8 @@
 // owner pushes to a stack and pops single slots: when its exchange succeeds, the top that it read
 // is still the top, since nobody but itself could have put it back; there is no ABA.
 //
+// Threads that are no workers share one more stack, the commons, and own it one at a time.
+//
 // Threads: find() by any; take() and give() by the owner of the stack.
 #pragma once
 
@@ -28,36 +30,35 @@ struct alignas(64) FreeSlots {
 
 class ActorTable {
  public:
-  ActorTable(base::Allocator allocator, uint32_t max_actors) noexcept
-      : actors_(allocator, max_actors) {}
+  ActorTable(base::Allocator allocator, uint32_t max_actors, bool is_shared) noexcept
+      : actors_(allocator, max_actors), is_shared_(is_shared) {
+    if (is_shared) add_stack(commons_);
+  }
 
-  // Before any other thread uses the table: `slots` is one of its stacks from now on. A second one
-  // makes the table shared.
+  // Before any other thread uses the table: `slots` is one of its stacks from now on.
   void add_stack(FreeSlots& slots) noexcept {
     slots.sibling = stacks_;
-    is_shared_ = stacks_ != nullptr;
     stacks_ = &slots;
   }
 
-  // nullptr: no slot, or no memory for one; is_full() tells which.
-  [[nodiscard]] Actor* take(FreeSlots& own) noexcept {
-    uint32_t slot = pop(own);
-    while (slot == kNoSlot) [[unlikely]] {
-        if (!fetch(own)) return nullptr;
-        slot = pop(own);  // unless a sibling was quicker
-      }
-    Actor* actor = actors_.find(slot);
-    if (actor == nullptr) __builtin_unreachable();       // it was free, so it is there
-    actor->slot.store(slot, std::memory_order_relaxed);  // the taker's own
-    return actor;
+  // nullptr: no slot, or no memory for one; is_full() tells which. `own` null: from the commons.
+  [[nodiscard]] Actor* take(FreeSlots* own) noexcept {
+    if (own != nullptr) [[likely]]
+      return take_from(*own);
+    std::lock_guard hold(commons_lock_);
+    return take_from(commons_);
+  }
+  void give(FreeSlots* own, Actor& actor) noexcept {
+    if (own != nullptr) [[likely]]
+      return give_to(*own, actor);
+    std::lock_guard hold(commons_lock_);
+    give_to(commons_, actor);
   }
 
-  void give(FreeSlots& own, Actor& actor) noexcept {
-    const uint32_t slot = actor.slot.load(std::memory_order_relaxed);  // the giver's own
-    push_chain(own, slot, actor);
+  [[nodiscard]] bool is_full() noexcept {
+    std::lock_guard hold(growth_);
+    return actors_.size() == actors_.max_size();
   }
-
-  [[nodiscard]] bool is_full() const noexcept { return actors_.size() == actors_.max_size(); }
 
   // The slot of an id; whether the id is still good is the state word's to say.
   [[nodiscard]] Actor* find(ActorId id) const noexcept { return actors_.find(slot_of(id)); }
@@ -78,6 +79,23 @@ class ActorTable {
   }
 
  private:
+  [[nodiscard]] Actor* take_from(FreeSlots& own) noexcept {
+    uint32_t slot = pop(own);
+    while (slot == kNoSlot) {
+      if (!fetch(own)) return nullptr;
+      slot = pop(own);  // unless a sibling was quicker
+    }
+    Actor* actor = actors_.find(slot);
+    if (actor == nullptr) __builtin_unreachable();       // it was free, so it is there
+    actor->slot.store(slot, std::memory_order_relaxed);  // the taker's own
+    return actor;
+  }
+
+  void give_to(FreeSlots& own, Actor& actor) noexcept {
+    const uint32_t slot = actor.slot.load(std::memory_order_relaxed);  // the giver's own
+    push_chain(own, slot, actor);
+  }
+
   [[nodiscard]] uint32_t pop(FreeSlots& own) noexcept {
     // acquire: what whoever freed the slot did to it is seen; pairs with push_chain(). (A sibling
     // may have pushed it, before its stack became ours.)
@@ -146,7 +164,9 @@ class ActorTable {
 
   base::ChunkedArray<Actor, 256> actors_;
   FreeSlots* stacks_ = nullptr;
-  bool is_shared_ = false;
+  const bool is_shared_;
+  FreeSlots commons_;
+  std::mutex commons_lock_;
   std::mutex growth_;                 // one at a time makes a chunk
   base::Atomic<uint32_t> moving_{0};  // stacks that are on their way from one worker to another
 };

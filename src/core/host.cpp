@@ -69,7 +69,7 @@ Errc refused(Host& host, ActorId target, Admission admission) noexcept {
 // ---- the system's hosts ----
 
 void System::add_host(Host& host) noexcept {
-  actors.add_stack(host.free_slots);
+  if (host.index != Host::kNoTimers) actors.add_stack(host.free_slots);
   Host* first = hosts.load(std::memory_order_relaxed);  // a first guess
   do {
     host.next_host = first;
@@ -94,7 +94,7 @@ uint64_t System::alive_count() const noexcept {
   return born - ended;
 }
 
-Errc System::make_relations(Actor& actor, ActorId id) noexcept {
+Errc System::make_new_relations(Actor& actor, ActorId id) noexcept {
   {
     Bonds hold(is_shared, actor);
     if (!is_live(actor, id)) return Errc::no_such_actor;

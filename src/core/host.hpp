@@ -46,7 +46,10 @@ class Host : public base::Executor {
   [[nodiscard]] virtual bool unlink_timer(base::Timer& timer) noexcept = 0;
 
   // Whose timers to use from here: its own, or those of a worker.
-  [[nodiscard]] virtual Host& timer_home() noexcept { return *this; }
+  [[nodiscard]] Host& timer_home() noexcept {
+    return index != kNoTimers ? *this : timer_home_elsewhere();
+  }
+  [[nodiscard]] virtual Host& timer_home_elsewhere() noexcept { return *this; }
 
   // While held back, what is submitted here waits, so that a start of several actors can be undone
   // before any of them ran.
@@ -111,6 +114,17 @@ class Host : public base::Executor {
   // needs.
   ExitReason exit_reason = ExitReason::normal;
   ExitText exit_text;
+  // For who watches over a worker: how many messages it has taken, and of what type the last one
+  // is. Only where there is somebody to watch. relaxed: snapshots.
+  void note_step(const MessageType* type) noexcept {
+    handling_.store(type, std::memory_order_relaxed);
+    steps_.store(steps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  [[nodiscard]] uint64_t steps() const noexcept { return steps_.load(std::memory_order_relaxed); }
+  [[nodiscard]] const MessageType* handling() const noexcept {
+    return handling_.load(std::memory_order_relaxed);
+  }
+
   // How users know this system: the jzx_loop of behaviours, the port of typed actors.
   void* face = nullptr;
   void* port = nullptr;
@@ -118,7 +132,10 @@ class Host : public base::Executor {
   // In a shared system guards the timers, the records and the driver's wheel.
   base::SpinLock timers_lock;
   TimerMap timers;
-  FreeSlots free_slots;
+  FreeSlots free_slots;  // of a worker; others use the commons
+  [[nodiscard]] FreeSlots* own_slots() noexcept {
+    return index != kNoTimers ? &free_slots : nullptr;
+  }
 
   base::Atomic<uint64_t> births{0};
   base::Atomic<uint64_t> ends{0};
@@ -128,6 +145,8 @@ class Host : public base::Executor {
 
  private:
   base::Atomic<ActorId> acting_{kNobody};
+  base::Atomic<uint64_t> steps_{0};
+  base::Atomic<const MessageType*> handling_{nullptr};
 
   static void count(base::Atomic<uint64_t>& counter) noexcept {
     // No locked instruction: only this thread writes. release: pairs with alive_count().

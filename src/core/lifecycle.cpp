@@ -41,6 +41,12 @@ Errc make_child(System& system, Actor& parent, const SpawnOptions& options, Chil
   return Errc::ok;
 }
 
+// A loop has one worker, and no pool for what blocks.
+bool can_live_there(const System& system, uint8_t home) noexcept {
+  if (home == base::kBlockingPool) return system.is_shared;
+  return home >= base::kByHand || home < system.workers;
+}
+
 // A new actor in a free slot, all but its id.
 void furnish(System& system, Actor& actor, const SpawnOptions& options, const char* label,
              Child* child) noexcept {
@@ -147,7 +153,7 @@ void free_belongings(Host& host, Actor& actor) noexcept {
 void retire(Host& host, Actor& actor) noexcept {
   drain_mailbox(host, actor, DeadLetterReason::target_gone);
   if (actor.state.retire(taken_count(actor))) {
-    host.system.actors.give(host.free_slots, actor);
+    host.system.actors.give(host.own_slots(), actor);
   } else {
     end_in_a_later_turn(host, actor, false);
   }
@@ -282,12 +288,13 @@ uint32_t user_share(uint32_t mailbox_cap) noexcept {
 Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   System& system = host.system;
   if (system.takes_no_more.load(std::memory_order_relaxed)) return Errc::loop_closed;  // a flag
+  if (!can_live_there(system, options.home)) return Errc::invalid_arg;
   Actor* parent = nullptr;
   if (options.parent != kNobody) {
     parent = system.find_open(options.parent);
     if (parent == nullptr) return Errc::no_such_actor;
   }
-  Actor* actor = system.actors.take(host.free_slots);
+  Actor* actor = system.actors.take(host.own_slots());
   if (actor == nullptr) return system.actors.is_full() ? Errc::max_actors : Errc::no_memory;
 
   Child* child = nullptr;
@@ -317,7 +324,7 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   if (!ok(error)) {
     if (child != nullptr) child_notice_done(*child, host);
     system.allocator.release(const_cast<char*>(label));
-    system.actors.give(host.free_slots, *actor);
+    system.actors.give(host.own_slots(), *actor);
     return error;
   }
   out = id;

@@ -43,7 +43,8 @@ void timer_fired(base::Timer& base_timer, base::Executor& executor) {
   auto& timer = static_cast<MessageTimer&>(base_timer);
   auto& host = static_cast<Host&>(executor);
   System& system = host.system;
-  Actor& target = *system.actors.find(timer.target);
+  const ActorId target_id = timer.target;
+  Actor& target = *system.actors.find(target_id);
   Admission admission = Admission::gone;
   {
     Bonds hold(system.is_shared, target);
@@ -63,8 +64,9 @@ void timer_fired(base::Timer& base_timer, base::Executor& executor) {
     }
   }
   if (admission != Admission::full) return deliver(host, target, timer, admission);
-  // The target may have worked off its mail meanwhile, and then it has no turn coming.
-  if (system.is_shared && target.state.wake(target.state.generation()) == Wake::submit) {
+  // From here on the timer may be gone, and the target too. If that has only worked off its mail
+  // meanwhile, it has no turn coming.
+  if (system.is_shared && target.state.wake(generation_of(target_id)) == Wake::submit) {
     host.submit(target);
   }
 }
@@ -117,7 +119,7 @@ MessageTimer* make_timer(Host& host, ActorId target, Errc& error) noexcept {
 
 uint64_t arm_timer(Host& host, MessageTimer& timer, uint64_t delay_ms) noexcept {
   System& system = host.system;
-  Host& home = timer_owner(system, timer);
+  Host& home = system.is_shared ? timer_owner(system, timer) : host;
   Actor& target = *system.actors.find(timer.target);
   uint64_t id = home.timers.id_of(timer);  // once it is armed it may be gone at any moment
   {
@@ -161,6 +163,15 @@ Claim claim_by_id(System& system, Host& home, uint64_t id, ActorId target,
 }  // namespace
 
 Errc cancel_timer(Host& host, uint64_t id) noexcept {
+  if (!host.system.is_shared) {
+    MessageTimer* timer = host.timers.find(id);
+    if (timer == nullptr) return Errc::timer_invalid;
+    (void)host.unlink_timer(*timer);  // false: it waits for room
+    in_target(*timer).unlink();
+    if (timer->type->destroy != nullptr) timer->type->destroy(*timer);
+    host.timers.give(*timer);
+    return Errc::ok;
+  }
   Host* home = host.system.timer_host(TimerMap::owner_of(id));
   if (home == nullptr) return Errc::timer_invalid;
   for (;;) {
@@ -191,9 +202,14 @@ void deliver_waiting_timers(Host& host, Actor& actor) noexcept {
 }
 
 void abandon_timers(Host& host, Actor& target, DeadLetterReason reason) noexcept {
-  if (target.relations == nullptr) return;
-  dead_letter_all(host, target, target.relations->waiting_timers, reason);
-  dead_letter_all(host, target, target.relations->timers, reason);
+  Relations* relations = nullptr;
+  {
+    Bonds hold(host.system.is_shared, target);
+    relations = target.relations;
+  }
+  if (relations == nullptr) return;
+  dead_letter_all(host, target, relations->waiting_timers, reason);
+  dead_letter_all(host, target, relations->timers, reason);
   target.unnote(kTimersWaiting);
 }
 

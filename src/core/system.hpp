@@ -29,6 +29,7 @@ struct SystemOptions {
   // taken to the wrong system is most likely stale there; a simulation fixes it.
   uint32_t first_generation = 1;
   bool is_shared = false;  // several threads run its actors
+  uint32_t workers = 1;
 };
 
 class Host;
@@ -38,7 +39,8 @@ class System {
   explicit System(const SystemOptions& options) noexcept
       : allocator(options.allocator),
         is_shared(options.is_shared),
-        actors(allocator, options.max_actors),
+        workers(options.workers),
+        actors(allocator, options.max_actors, options.is_shared),
         envelopes(allocator),
         names(allocator),
         monitors(allocator, 0),
@@ -68,7 +70,11 @@ class System {
 
   // Makes sure that the actor has its relations; they stay until it ends. no_such_actor: it has
   // ended. Takes the actor's lock.
-  [[nodiscard]] Errc make_relations(Actor& actor, ActorId id) noexcept;
+  [[nodiscard]] Errc make_relations(Actor& actor, ActorId id) noexcept {
+    if (!is_shared && actor.relations != nullptr && is_live(actor, id)) [[likely]]
+      return Errc::ok;
+    return make_new_relations(actor, id);
+  }
   void give_relations(Relations& record) noexcept {
     record.~Relations();
     relations.give(&record);
@@ -92,6 +98,7 @@ class System {
 
   base::Allocator allocator;
   const bool is_shared;
+  const uint32_t workers;  // how many there are to be pinned to
   ActorTable actors;
   EnvelopeDepot envelopes;
   Names names;
@@ -121,6 +128,8 @@ class System {
   }
 
  private:
+  [[nodiscard]] Errc make_new_relations(Actor& actor, ActorId id) noexcept;
+
   base::Atomic<Host*> hosts{nullptr};
   base::Atomic<Host*> timer_hosts[256]{};
 };

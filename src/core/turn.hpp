@@ -35,6 +35,7 @@ class Turn {
     in_hand_ = core::take(actor);
     if (in_hand_ == nullptr) return nullptr;
     --budget_;
+    if (host.has_siblings) host.note_step(in_hand_->type);
     if ((in_hand_->flags & Envelope::kNotice) == 0) [[likely]]
       return in_hand_;
     // Its cause may have been withdrawn: then it is not for the body.

@@ -2,6 +2,7 @@
 #include <jzx/runtime.hpp>
 
 #include <algorithm>
+#include <limits>
 
 #include "core/guard.hpp"
 #include "core/lifecycle.hpp"
@@ -25,6 +26,8 @@ detail::Port* open_port(const RuntimeOptions& options) noexcept {
   wanted.injection_high_water = options.injection_high_water;
   wanted.steal_batch = options.steal_batch;
   wanted.max_blocking_threads = options.max_blocking_threads;
+  wanted.stall_limit_ms = static_cast<uint32_t>(
+      std::clamp<int64_t>(options.stall_limit.count(), 0, std::numeric_limits<uint32_t>::max()));
   wanted.backend = static_cast<io::Backend>(options.reactor);
   RuntimeSystem* system = RuntimeSystem::create(wanted);
   if (system == nullptr) return nullptr;

@@ -1,11 +1,12 @@
 #include "runtime/runtime_system.hpp"
 
-#include <poll.h>
+#include <linux/futex.h>
 #include <sched.h>
-#include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdio>
 
 #include "core/lifecycle.hpp"
@@ -32,13 +33,15 @@ bool is_valid(const RuntimeOptions& options) noexcept {
          options.max_blocking_threads != 0;
 }
 
-core::SystemOptions system_options(const RuntimeOptions& options, uint64_t seed) noexcept {
+core::SystemOptions system_options(const RuntimeOptions& options, uint32_t workers,
+                                   uint64_t seed) noexcept {
   core::SystemOptions result;
   result.allocator = options.allocator;
   result.max_actors = options.max_actors;
   result.default_mailbox_cap = options.default_mailbox_cap;
   result.first_generation = static_cast<uint32_t>(seed >> 32);
   result.is_shared = true;
+  result.workers = workers;
   return result;
 }
 
@@ -50,14 +53,16 @@ drivers::GroupOptions group_options(const RuntimeOptions& options, uint32_t work
 
 RuntimeSystem::RuntimeSystem(const RuntimeOptions& options, uint32_t workers,
                              uint64_t seed) noexcept
-    : Port(system_options(options, seed)),
+    : Port(system_options(options, workers, seed)),
       options_(options),
       clock_(options.clock != nullptr ? *options.clock : steady_clock),
       seed_(seed),
       group_(system, group_options(options, workers)),
       watch_limit_{options.max_io_watchers, {}},
-      blocking_(*this, options.max_blocking_threads) {
+      blocking_(*this, options.max_blocking_threads),
+      watch_(group_, clock_, options.stall_limit_ms * base::kNanosPerMilli) {
   group_.blocking = &blocking_;
+  group_.watch = &watch_;
   group_.on_nobody_left = [](void* self) { static_cast<RuntimeSystem*>(self)->ring(); };
   group_.on_nobody_left_context = this;
 }
@@ -74,8 +79,6 @@ RuntimeSystem* RuntimeSystem::create(const RuntimeOptions& options) noexcept {
 }
 
 bool RuntimeSystem::open() noexcept {
-  bell_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (bell_ < 0) return false;
   for (uint32_t i = 0; i < group_.options.workers; ++i) {
     io::ReactorPtr reactor = io::make_reactor(options_.backend, options_.allocator);
     if (reactor == nullptr) return false;
@@ -124,7 +127,6 @@ RuntimeSystem::~RuntimeSystem() {
     }
     destroy_aligned(options_.allocator, static_cast<drivers::SideHost*>(&host));
   });
-  if (bell_ >= 0) ::close(bell_);
 }
 
 // ---- life ----
@@ -138,7 +140,7 @@ bool RuntimeSystem::start() noexcept {
   {
     std::lock_guard hold(life_);
     if (threads_[0].is_running()) return true;
-    bool all = true;
+    bool all = watch_.start();
     for (uint32_t i = 0; all && i < group_.options.workers; ++i) {
       char name[24];
       std::snprintf(name, sizeof name, "jzx-%u", i);
@@ -156,44 +158,42 @@ void RuntimeSystem::pause() noexcept {
     if (threads_[i].is_running()) workers_[i]->request_stop();
   }
   for (uint32_t i = 0; i < group_.options.workers; ++i) threads_[i].join();
+  watch_.stop();
 }
 
+// A futex of our own and no condition variable: it may be rung from a signal handler.
 void RuntimeSystem::ring() noexcept {
-  const uint64_t one = 1;
-  // EAGAIN: it is ringing already. write() is async-signal-safe.
-  [[maybe_unused]] const ssize_t written = ::write(bell_, &one, sizeof one);
+  bell_.fetch_add(1, std::memory_order_release);  // what it is rung for is seen by who heard it
+  ::syscall(SYS_futex, &bell_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+bool RuntimeSystem::wait_for_bell(uint32_t heard, uint64_t deadline_ns) noexcept {
+  timespec timeout{};
+  if (deadline_ns != base::kNever) {
+    const uint64_t now_ns = clock_.now_ns();
+    if (now_ns >= deadline_ns) return false;
+    timeout.tv_sec = static_cast<time_t>((deadline_ns - now_ns) / 1'000'000'000u);
+    timeout.tv_nsec = static_cast<long>((deadline_ns - now_ns) % 1'000'000'000u);
+  }
+  // Comes back at once if the bell has been rung meanwhile, and may come back for nothing.
+  ::syscall(SYS_futex, &bell_, FUTEX_WAIT_PRIVATE, heard,
+            deadline_ns != base::kNever ? &timeout : nullptr, nullptr, 0);
+  return true;
 }
 
 void RuntimeSystem::request_stop() noexcept {
-  stop_requested_.store(true, std::memory_order_release);  // seen by who hears the bell
+  stop_requested_.store(true, std::memory_order_relaxed);  // published by the bell
   ring();
 }
 
 bool RuntimeSystem::wait(uint64_t deadline_ns) noexcept {
   for (;;) {
-    // relaxed: the bell orders it; it is looked at again after every ring.
-    if (stop_requested_.load(std::memory_order_relaxed)) {
-      stop_requested_.store(false, std::memory_order_relaxed);
-      return true;
-    }
+    const uint32_t heard = rings();
+    // relaxed: the bell orders it.
+    if (stop_requested_.exchange(false, std::memory_order_relaxed)) return true;
     if (system.alive_count() == 0) return true;
-    if (!wait_for_bell(deadline_ns)) return false;
+    if (!wait_for_bell(heard, deadline_ns)) return false;
   }
-}
-
-bool RuntimeSystem::wait_for_bell(uint64_t deadline_ns) noexcept {
-  int timeout_ms = -1;
-  if (deadline_ns != base::kNever) {
-    const uint64_t now_ns = clock_.now_ns();
-    if (now_ns >= deadline_ns) return false;
-    const uint64_t left_ms = (deadline_ns - now_ns) / base::kNanosPerMilli + 1;
-    timeout_ms = static_cast<int>(std::min<uint64_t>(left_ms, 1'000'000'000));
-  }
-  pollfd bell{bell_, POLLIN, 0};
-  (void)::poll(&bell, 1, timeout_ms);
-  uint64_t rings = 0;
-  [[maybe_unused]] const ssize_t got = ::read(bell_, &rings, sizeof rings);
-  return true;
 }
 
 Errc RuntimeSystem::run() noexcept {
@@ -214,6 +214,7 @@ bool RuntimeSystem::destroy() noexcept {
   system.for_each_host([](core::Host& host) {
     host.halted.store(true, std::memory_order_relaxed);  // a flag; the join below orders it
   });
+  blocking_.halt();
   request_stop();
   pause();
   blocking_.close();

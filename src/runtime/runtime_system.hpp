@@ -33,6 +33,7 @@ struct RuntimeOptions {
   uint64_t injection_high_water = 65536;
   uint32_t steal_batch = 32;
   uint32_t max_blocking_threads = 64;
+  uint32_t stall_limit_ms = 0;   // 0: stalls are not told of
   base::Clock* clock = nullptr;  // nullptr: the system's monotonic clock
   io::Backend backend = io::Backend::automatic;
 };
@@ -89,9 +90,13 @@ class RuntimeSystem final : public detail::Port, private drivers::BlockingPool::
   [[nodiscard]] bool open() noexcept;
   drivers::SideHost* make_host() noexcept override;
   void introduce(core::Host& host) noexcept;
+  void ask_everybody_to_end() noexcept;
   void ring() noexcept;
-  // False: the deadline has passed.
-  bool wait_for_bell(uint64_t deadline_ns) noexcept;
+  // Returns when the bell was rung since `heard`. False: the deadline has passed.
+  bool wait_for_bell(uint32_t heard, uint64_t deadline_ns) noexcept;
+  [[nodiscard]] uint32_t rings() const noexcept {
+    return bell_.load(std::memory_order_acquire);  // pairs with ring()
+  }
   static void* worker_main(void* worker) noexcept;
 
   const RuntimeOptions options_;
@@ -101,13 +106,14 @@ class RuntimeSystem final : public detail::Port, private drivers::BlockingPool::
   drivers::WorkerGroup group_;
   drivers::WatchLimit watch_limit_;
   drivers::BlockingPool blocking_;
+  drivers::StallWatch watch_;
   drivers::SharedWorker* workers_[drivers::Idle::kMaxWorkers] = {};
   base::Thread threads_[drivers::Idle::kMaxWorkers];
   drivers::SideHost* front_desk_ = nullptr;
   std::recursive_mutex front_desk_mutex_;
   std::mutex life_;  // start(), pause()
   base::Atomic<bool> stop_requested_{false};
-  int bell_ = -1;  // an eventfd: somebody should look whether the wait is over
+  base::Atomic<uint32_t> bell_{0};  // a futex: who waits should look whether the wait is over
 };
 
 }  // namespace jzx::runtime

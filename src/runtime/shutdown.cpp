@@ -1,5 +1,6 @@
 // Ending a runtime in good order: everybody is asked to end, children before their parents as
 // always, and whoever has not when the time is up is named, with the reason.
+#include <algorithm>
 #include <string>
 
 #include "core/lifecycle.hpp"
@@ -33,20 +34,31 @@ std::string reason_to_live(core::System& system, core::Actor& actor, ActorId id)
 
 }  // namespace
 
-std::vector<Straggler> RuntimeSystem::shut_down(uint64_t timeout_ns) {
-  const uint64_t now_ns = clock_.now_ns();
-  const uint64_t deadline_ns =
-      timeout_ns > base::kNever - now_ns - 1 ? base::kNever - 1 : now_ns + timeout_ns;
-  system.refuse_spawns();
+// The parents' children are their own business.
+void RuntimeSystem::ask_everybody_to_end() noexcept {
   Call call(*this);
-  if (!call) return {};
+  if (!call) return;
   system.actors.for_each_slot_now([&](core::Actor& actor) {
     const ActorId id =
         id_if(system, actor, [](core::Actor& candidate) { return candidate.child == nullptr; });
     // no_such_actor: it is ending already.
     if (id != core::kNobody) (void)core::request_exit(call.host(), id, ExitReason::normal);
   });
-  while (system.alive_count() > 0 && wait_for_bell(deadline_ns)) {
+}
+
+std::vector<Straggler> RuntimeSystem::shut_down(uint64_t timeout_ns) {
+  const uint64_t now_ns = clock_.now_ns();
+  const uint64_t deadline_ns =
+      timeout_ns > base::kNever - now_ns - 1 ? base::kNever - 1 : now_ns + timeout_ns;
+  system.refuse_spawns();
+  for (;;) {
+    const uint32_t heard = rings();
+    ask_everybody_to_end();
+    if (system.alive_count() == 0) return {};
+    // Not for long: somebody may have been born when we had passed its place.
+    const uint64_t look_again_ns = clock_.now_ns() + 50 * base::kNanosPerMilli;
+    (void)wait_for_bell(heard, std::min(deadline_ns, look_again_ns));
+    if (clock_.now_ns() >= deadline_ns) break;
   }
   std::vector<Straggler> alive;
   if (system.alive_count() == 0) return alive;

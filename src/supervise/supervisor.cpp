@@ -172,6 +172,15 @@ Errc Supervisor::start_all(ActorId self) noexcept {
 }
 
 Errc Supervisor::start_child(ChildSlot& slot) noexcept {
+  // One that starts others may fail half-way.
+  if (!slot.spec.factory->makes_supervisors()) return start_one(slot);
+  host_->hold_back();
+  const Errc result = start_one(slot);
+  host_->let_go();
+  return result;
+}
+
+Errc Supervisor::start_one(ChildSlot& slot) noexcept {
   slot.phase = Phase::down;
   core::SpawnOptions options;
   options.parent = self_;

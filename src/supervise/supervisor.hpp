@@ -142,6 +142,7 @@ class Supervisor {
   void free_slot(ChildSlot& slot) noexcept;
 
   [[nodiscard]] Errc start_child(ChildSlot& slot) noexcept;
+  [[nodiscard]] Errc start_one(ChildSlot& slot) noexcept;
   void tell_restarted(ChildSlot& slot) noexcept;
   [[nodiscard]] bool comes_back(const ChildSlot& slot, ExitReason reason) const noexcept;
   // One more restart: counted, or refused.

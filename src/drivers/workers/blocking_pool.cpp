@@ -14,6 +14,11 @@ BlockingPool::BlockingPool(Hosts& hosts, uint32_t max_threads) noexcept
 
 BlockingPool::~BlockingPool() { JZX_ASSERT(threads_ == 0); }
 
+void BlockingPool::halt() noexcept {
+  std::lock_guard hold(mutex_);
+  is_halted_ = true;
+}
+
 void BlockingPool::close() noexcept {
   std::unique_lock hold(mutex_);
   is_closing_ = true;
@@ -70,6 +75,7 @@ void BlockingPool::work(uint32_t seat) noexcept {
     base::Runnable* next = queue_.pop();
     if (next != nullptr) {
       --queued_;
+      if (is_halted_) host.halted.store(true, std::memory_order_relaxed);  // our own thread's
       hold.unlock();
       next->run(host);
       hold.lock();

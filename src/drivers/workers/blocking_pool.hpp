@@ -40,6 +40,8 @@ class BlockingPool {
   BlockingPool& operator=(const BlockingPool&) = delete;
   ~BlockingPool();
 
+  // From now on actors that run here take no message any more.
+  void halt() noexcept;
   // Runs what was posted, takes no more, and ends the threads.
   void close() noexcept;
 
@@ -73,6 +75,7 @@ class BlockingPool {
   uint32_t threads_ = 0;
   uint32_t free_ = 0;
   bool is_closing_ = false;
+  bool is_halted_ = false;
   Seat seats_[kMostThreads];
   Start starts_[kMostThreads];
 };

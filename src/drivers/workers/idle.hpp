@@ -97,7 +97,7 @@ class Idle {
 
   // Snapshots.
   [[nodiscard]] uint32_t awake_count() const noexcept {
-    return state_.load(std::memory_order_relaxed) >> 16;
+    return state_.load(std::memory_order_seq_cst) >> 16;  // see stall_watch.hpp
   }
   [[nodiscard]] bool everybody_sleeps() const noexcept { return awake_count() == 0; }
 

@@ -36,12 +36,19 @@ Runnable* ReadyQueues::next_but_lifo() noexcept {
   return take_lifo();
 }
 
-// One level after another, so that each comes up once in a few picks.
+// One source after another, so that each comes up once in a few picks.
 Runnable* ReadyQueues::next_in_fairness() noexcept {
-  for (uint32_t tries = 0; tries < kPriorities; ++tries) {
-    fair_level_ = (fair_level_ + kPriorities - 1) % kPriorities;  // the lowest first
-    if ((queued_ & (1u << fair_level_)) == 0) continue;
-    if (Runnable* work = pop(fair_level_)) return work;
+  for (uint32_t tries = 0; tries <= kFresh; ++tries) {
+    fair_source_ = (fair_source_ + kFresh) % (kFresh + 1);  // downwards: the lowest level early
+    if (fair_source_ == kFresh) {
+      if (Runnable* work = fresh_.steal()) return work;  // the oldest, as a thief would
+      continue;
+    }
+    if (lifo_level_ == fair_source_) {  // it waits behind the others of its level
+      if (Runnable* work = take_lifo()) push_back(*work);
+    }
+    if ((queued_ & (1u << fair_source_)) == 0) continue;
+    if (Runnable* work = pop(fair_source_)) return work;
   }
   return nullptr;
 }

@@ -11,8 +11,8 @@
 //   pinned    a FIFO per priority of what only this worker may run.
 //
 // The next one is the first of the highest priority. So that the others get on too, one pick in
-// kFairEvery looks at one level after another, whatever waits above it, and lets neither the lifo
-// slot nor the fresh ones go first.
+// kFairEvery goes to one source after another, the levels and the oldest of the fresh ones,
+// whatever waits above it; the lifo slot is emptied into the ring of its level when that comes up.
 //
 // Threads: the owner; steal_into() and has_stealable() by others.
 #pragma once
@@ -64,8 +64,8 @@ class ReadyQueues {
       if (base::Runnable* work = next_in_fairness()) return work;
     }
     const uint32_t level = static_cast<uint32_t>(std::countr_zero(queued_ | kNoLevel));
-    // Nothing else waits, as in a ping-pong: the lifo slot need not count.
-    if (lifo_level_ <= level && (queued_ == 0 || in_a_row_ < kInARow)) {
+    // Where nothing else waits, as in a ping-pong, the lifo slot need not count.
+    if (lifo_level_ <= level && (in_a_row_ < kInARow || (queued_ == 0 && fresh_.empty()))) {
       if (base::Runnable* work = take_lifo()) {
         ++in_a_row_;
         return work;
@@ -88,6 +88,7 @@ class ReadyQueues {
 
  private:
   static constexpr uint32_t kNoLevel = 1u << base::kPriorities;
+  static constexpr uint32_t kFresh = base::kPriorities;
 
   // The one that was there, or nullptr.
   [[nodiscard]] base::Runnable* swap_lifo(base::Runnable& work) noexcept {
@@ -117,7 +118,7 @@ class ReadyQueues {
   uint32_t lifo_level_ = 0;
   uint32_t in_a_row_ = 0;
   uint32_t picks_ = 0;
-  uint32_t fair_level_ = 0;
+  uint32_t fair_source_ = 0;  // a level, or kFresh
   uint32_t ring_limit_;
   const bool has_thieves_;
   bool pinned_first_ = false;

@@ -48,6 +48,7 @@ bool SharedWorker::post_blocking(base::Runnable& work) { return group_.blocking-
 
 void SharedWorker::run_ready() {
   is_worth_looking_ = false;
+  (void)take_from_injection();  // once per tick, however busy we are ourselves
   for (uint32_t turns = turns_per_tick_; turns > 0; --turns) {
     base::Runnable* work = queues_.next();
     if (work == nullptr) {
@@ -123,6 +124,9 @@ bool SharedWorker::may_sleep() noexcept {
   return true;
 }
 
-void SharedWorker::woke_up() noexcept { is_searching_ = group_.idle.end_sleep(index); }
+void SharedWorker::woke_up() noexcept {
+  is_searching_ = group_.idle.end_sleep(index);
+  if (group_.watch != nullptr) group_.watch->somebody_woke();
+}
 
 }  // namespace jzx::drivers

@@ -38,16 +38,9 @@ class SharedWorker final : public Worker {
 
   // ---- for whoever watches for stalls; any thread ----
 
-  // The number of the turn under way; even: none is.
-  [[nodiscard]] uint64_t turn_number() const noexcept {
-    return turn_number_.load(std::memory_order_acquire);  // pairs with run_turn_of()
-  }
   // Its turn has taken long: what waits in its lifo slot may be taken.
   void mark_stuck(bool stuck) noexcept {
     stuck_.store(stuck, std::memory_order_relaxed);  // a hint
-  }
-  [[nodiscard]] core::ActorId running_id() const noexcept {
-    return running_id_.load(std::memory_order_relaxed);  // checked with the number of the turn
   }
 
  protected:
@@ -78,9 +71,7 @@ class SharedWorker final : public Worker {
   uint32_t rounds_ = kMostRounds;  // of spinning before the next sleep
   uint32_t sleeps_ = 0;
 
-  alignas(64) base::Atomic<uint64_t> turn_number_{0};
-  base::Atomic<core::ActorId> running_id_{0};
-  base::Atomic<bool> stuck_{false};
+  alignas(64) base::Atomic<bool> stuck_{false};
 };
 
 }  // namespace jzx::drivers

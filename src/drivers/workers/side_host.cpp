@@ -18,7 +18,7 @@ void SideHost::submit_elsewhere(base::Runnable& work) noexcept {
 }
 
 // The workers take turns.
-core::Host& SideHost::timer_home() noexcept {
+core::Host& SideHost::timer_home_elsewhere() noexcept {
   next_worker_ = (next_worker_ + 1) % group_.size();
   return group_.worker(next_worker_);
 }

@@ -26,7 +26,7 @@ class SideHost final : public core::Host {
   io::Reactor& io() override;
 
   void submit_elsewhere(base::Runnable& work) noexcept override;
-  core::Host& timer_home() noexcept override;
+  core::Host& timer_home_elsewhere() noexcept override;
   bool unlink_timer(base::Timer&) noexcept override { return false; }
   void release_watches(core::Actor& actor) noexcept override;
 

@@ -10,6 +10,7 @@
 #include "drivers/workers/blocking_pool.hpp"
 #include "drivers/workers/idle.hpp"
 #include "drivers/workers/injection.hpp"
+#include "drivers/workers/stall_watch.hpp"
 
 namespace jzx::core {
 class System;
@@ -60,6 +61,7 @@ class WorkerGroup {
   Idle idle;
   Injection injection;
   BlockingPool* blocking = nullptr;
+  StallWatch* watch = nullptr;
 
  private:
   void inject(base::Runnable& work) noexcept;

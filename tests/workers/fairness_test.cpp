@@ -1,0 +1,339 @@
+// Everybody gets on: whatever keeps the workers busy for ever, the others have their turns. Counted
+// in messages of those that never stop, not in time. Who never stops gives up at a limit that is
+// far beyond the promise, so that a starved test ends and says so.
+#include <jzx/jzx.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "support/fds.hpp"
+#include "support/scale.hpp"
+#include "workers/tally.hpp"
+
+namespace jzx::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr uint64_t kMessagesPerTurn = 64;
+constexpr uint64_t kTurnsPerTick = 1024;
+// With one worker everything is counted in its turns, and a few ticks are a bound. With two, the
+// other's thread may lose its core while it holds the work, and only "for ever" can be told.
+constexpr uint64_t kFewTicks = 4 * kTurnsPerTick * kMessagesPerTurn;
+constexpr uint64_t kForEver = 50'000'000;
+constexpr uint64_t limit_for(uint32_t workers) { return workers == 1 ? kFewTicks : kForEver; }
+
+// What the actors of one test share. Counted from the moment the work was left for the others.
+struct Course {
+  explicit Course(uint64_t the_limit) : limit(the_limit) {}
+  const uint64_t limit;
+  std::atomic<bool> is_left{false};  // the others have something to do
+  std::atomic<uint64_t> spent{0};    // messages of the busy ones since then
+  std::atomic<uint64_t> waiting{0};  // of the others
+  std::atomic<uint64_t> starved{0};  // of those, at the end
+  std::atomic<uint64_t> before{0};
+  Gate is_running;  // the busy ones are
+  Gate ended;
+
+  // A busy one has handled one more. False: it ends.
+  bool goes_on() {
+    if (!is_left.load()) {
+      if (before.fetch_add(1) == kMessagesPerTurn) is_running.open();
+      return true;
+    }
+    const uint64_t still_waiting = waiting.load();
+    if (still_waiting > 0 && spent.fetch_add(1) < limit) return true;
+    if (!ended.is_open()) starved.store(still_waiting);  // who is served later is served too late
+    ended.open();
+    return false;
+  }
+  void served() { waiting.fetch_sub(1); }
+};
+
+struct Again {};
+struct Work {};
+
+// Never out of work.
+struct Busy {
+  using Messages = jzx::Messages<Again>;
+  Course& course;
+  void on(Again, Context& context) {
+    if (course.goes_on()) (void)context.self(*this).send(Again{});
+  }
+};
+
+struct Other {
+  using Messages = jzx::Messages<Work>;
+  Course& course;
+  void on(Work) { course.served(); }
+};
+
+// Leaves one piece of work for each, and is never out of work itself.
+struct Generous {
+  using Messages = jzx::Messages<Again>;
+  Course& course;
+  std::vector<Pid> others;
+  void on(Again, Context& context) {
+    if (!course.is_left.load()) {
+      for (const Pid other : others) EXPECT_EQ(other.send(Work{}), Errc::ok);
+      course.is_left.store(true);
+    }
+    if (course.goes_on()) (void)context.self(*this).send(Again{});
+  }
+};
+
+class Fairness : public ::testing::TestWithParam<uint32_t> {};
+INSTANTIATE_TEST_SUITE_P(Workers, Fairness, ::testing::Values(1u, 2u));
+
+TEST_P(Fairness, ABusyActorAmongThousandsKeepsNobodyWaiting) {
+  Course course(limit_for(GetParam()));
+  const size_t count = scaled(5'000, 5);
+  Runtime runtime(RuntimeOptions{.workers = GetParam()});
+  std::vector<Pid> others;
+  for (size_t i = 0; i < count; ++i) others.push_back(runtime.spawn<Other>(course));
+  course.waiting.store(count);
+  ASSERT_EQ(runtime.spawn<Generous>(course, others).send(Again{}), Errc::ok);
+  ASSERT_TRUE(course.ended.wait());
+  EXPECT_EQ(course.starved.load(), 0u) << "of " << count << " never had a turn";
+}
+
+TEST_P(Fairness, WorkFromOutsideGetsOnBesideBusyActors) {
+  Course course(limit_for(GetParam()));
+  Runtime runtime(RuntimeOptions{.workers = GetParam()});
+  // Each worker has one that never ends.
+  for (uint32_t i = 0; i < GetParam(); ++i) {
+    SpawnOptions options;
+    options.placement = Placement::pin_to(static_cast<uint8_t>(i));
+    ASSERT_EQ(runtime.spawn_with<Busy>(options, course).send(Again{}), Errc::ok);
+  }
+  ASSERT_TRUE(course.is_running.wait());
+  constexpr uint64_t kOthers = 20;
+  course.waiting.store(kOthers);
+  for (uint64_t i = 0; i < kOthers; ++i) {
+    ASSERT_EQ(runtime.spawn<Other>(course).send(Work{}), Errc::ok);
+  }
+  course.is_left.store(true);
+  ASSERT_TRUE(course.ended.wait());
+  EXPECT_EQ(course.starved.load(), 0u) << "never had a turn";
+}
+
+// ---- the lifo slot and the fresh ----
+
+// Two that wake one another for ever, so that one of them is always the actor woken last.
+struct PingPong {
+  using Messages = jzx::Messages<Again>;
+  Course& course;
+  Pid waiting;  // gets its work from here
+  uint64_t count = 0;
+  void on(Again, Context& context) {
+    if (++count == 100 && waiting) {
+      EXPECT_EQ(waiting.send(Work{}), Errc::ok);
+      course.is_left.store(true);
+    }
+    if (course.goes_on()) (void)context.sender().send(Again{});
+  }
+};
+
+// The first ball comes from here, so that it has a sender.
+struct Serve {
+  Pid to;
+};
+struct Server {
+  Course& course;
+  Pid waiting;
+  PingPong play{course, waiting};
+  void on(Serve serve) { (void)serve.to.send(Again{}); }
+  void on(Again again, Context& context) { play.on(again, context); }
+  using Messages = jzx::Messages<Serve, Again>;
+};
+
+TEST(LifoSlot, APingPongWithoutEndLetsAThirdOneRun) {
+  Course course(1'000);  // their messages while it waits
+  Runtime runtime(RuntimeOptions{.workers = 1});
+  course.waiting.store(1);
+  const auto third = runtime.spawn<Other>(course);
+  const auto first = runtime.spawn<Server>(course, third);
+  const auto second = runtime.spawn<PingPong>(course, Pid());
+  ASSERT_EQ(first.send(Serve{second}), Errc::ok);
+  ASSERT_TRUE(course.ended.wait());
+  EXPECT_EQ(course.starved.load(), 0u) << "the third had no turn";
+}
+
+// Each is the newest there is, makes a newer one, and ends.
+struct Link {
+  Course& course;
+  Pid waiting;
+  uint64_t count = 0;
+  void on_start(Context& context) {
+    if (count == 100) {
+      EXPECT_EQ(waiting.send(Work{}), Errc::ok);
+      course.is_left.store(true);
+    }
+    if (course.goes_on()) (void)context.spawn<Link>(course, waiting, count + 1);
+    context.stop();
+  }
+};
+
+TEST(LifoSlot, AChainOfSpawnsWithoutEndLetsAnotherRun) {
+  Course course(10'000);
+  Runtime runtime(RuntimeOptions{.workers = 1});
+  course.waiting.store(1);
+  const auto other = runtime.spawn<Other>(course);
+  ASSERT_TRUE(runtime.spawn<Link>(course, other));
+  ASSERT_TRUE(course.ended.wait());
+  EXPECT_EQ(course.starved.load(), 0u) << "the other had no turn";
+}
+
+// ---- priorities ----
+
+// Turns of the high ones between two turns of the low one.
+struct Gaps {
+  std::atomic<uint64_t> high_turns{0};
+  std::atomic<uint64_t> since{0};
+  std::atomic<uint64_t> largest{0};
+  std::atomic<uint64_t> low_turns{0};
+  std::atomic<uint64_t> low_turns_at_end{0};
+  std::atomic<bool> low_waits{false};
+  Gate ended;
+  static constexpr uint64_t kEnough = 50;          // turns of the low one
+  static constexpr uint64_t kStarved = 1'000'000;  // turns of the high ones
+
+  bool high_goes_on() {
+    const uint64_t turns = low_turns.load();
+    if (high_turns.fetch_add(1) < kStarved && turns < kEnough) return true;
+    if (!ended.is_open()) low_turns_at_end.store(turns);
+    ended.open();
+    return false;
+  }
+  void low_had_a_turn() {
+    const uint64_t now = high_turns.load();
+    largest.store(std::max(largest.load(), now - since.exchange(now)));
+    low_turns.fetch_add(1);
+    low_waits.store(false);
+  }
+};
+
+struct High {
+  using Messages = jzx::Messages<Again>;
+  Gaps& gaps;
+  Pid low;  // if there is one: it is sent work, one at a time
+  void on(Again, Context& context) {
+    if (low && !gaps.low_waits.exchange(true)) {
+      gaps.since.store(gaps.high_turns.load());
+      EXPECT_EQ(low.send(Work{}), Errc::ok);
+    }
+    if (gaps.high_goes_on()) (void)context.self(*this).send(Again{});
+  }
+};
+
+struct Low {
+  using Messages = jzx::Messages<Again, Work>;
+  Gaps& gaps;
+  void on(Work) { gaps.low_had_a_turn(); }
+  void on(Again, Context& context) {
+    gaps.low_had_a_turn();
+    (void)context.self(*this).send(Again{});
+  }
+};
+
+// One pick in 61 is for the levels in turn, of which there are 4.
+constexpr uint64_t kLargestGap = 61 * 4 * 2;
+
+class Priorities : public ::testing::TestWithParam<std::pair<Priority, Priority>> {
+ protected:
+  Pid spawn_low() {
+    SpawnOptions options;
+    options.priority = GetParam().second;
+    return runtime.spawn_with<Low>(options, gaps);
+  }
+  void start_high(Pid low) {
+    SpawnOptions options;
+    options.priority = GetParam().first;
+    for (int i = 0; i < 4; ++i) {
+      const auto high = runtime.spawn_with<High>(options, gaps, i == 0 ? low : Pid());
+      ASSERT_EQ(high.send(Again{}), Errc::ok);
+    }
+  }
+
+  Gaps gaps;
+  // A message is a turn.
+  Runtime runtime{RuntimeOptions{.workers = 1, .max_msgs_per_actor = 1}};
+};
+INSTANTIATE_TEST_SUITE_P(Levels, Priorities,
+                         ::testing::Values(std::pair(Priority::critical, Priority::low),
+                                           std::pair(Priority::high, Priority::normal),
+                                           std::pair(Priority::high, Priority::low),
+                                           std::pair(Priority::normal, Priority::low)));
+
+TEST_P(Priorities, ALowerOneThatIsAlwaysReadyHasItsShareOfTheTurns) {
+  ASSERT_EQ(spawn_low().send(Again{}), Errc::ok);
+  start_high(Pid());
+  ASSERT_TRUE(gaps.ended.wait());
+  EXPECT_GE(gaps.low_turns_at_end.load(), Gaps::kEnough) << "it starved";
+}
+
+TEST_P(Priorities, ALowerOneThatIsWokenByAHigherOneRunsWithinAFewTurns) {
+  const Pid low = spawn_low();
+  start_high(low);
+  ASSERT_TRUE(gaps.ended.wait());
+  EXPECT_GE(gaps.low_turns_at_end.load(), Gaps::kEnough) << "it starved";
+  EXPECT_LE(gaps.largest.load(), kLargestGap) << "turns of the higher ones while it waited";
+}
+
+// ---- timers and fds ----
+
+struct Alarm {};
+struct Sleeper {
+  using Messages = jzx::Messages<Alarm>;
+  Course& course;
+  void on(Alarm) { course.served(); }
+};
+
+TEST_P(Fairness, ATimerIsServedUnderEndlessLoad) {
+  Course course(kForEver);  // when a timer is due is a matter of time
+  Runtime runtime(RuntimeOptions{.workers = GetParam()});
+  course.waiting.store(1);
+  const auto sleeper = runtime.spawn<Sleeper>(course);
+  for (uint32_t i = 0; i < GetParam(); ++i) {
+    SpawnOptions options;
+    options.placement = Placement::pin_to(static_cast<uint8_t>(i));
+    ASSERT_EQ(runtime.spawn_with<Busy>(options, course).send(Again{}), Errc::ok);
+  }
+  ASSERT_TRUE(course.is_running.wait());
+  ASSERT_EQ(runtime.send_after(1ms, sleeper, Alarm{}), Errc::ok);
+  course.is_left.store(true);
+  ASSERT_TRUE(course.ended.wait());
+  EXPECT_EQ(course.starved.load(), 0u) << "the timer was not delivered";
+}
+
+struct Reader {
+  Course& course;
+  void on(const IoEvent&) { course.served(); }
+};
+
+TEST_P(Fairness, AWatchedPipeIsServedUnderEndlessLoad) {
+  Course course(limit_for(GetParam()));
+  Pipe pipe;
+  Runtime runtime(RuntimeOptions{.workers = GetParam()});
+  course.waiting.store(1);
+  const auto reader = runtime.spawn<Reader>(course);
+  ASSERT_EQ(runtime.watch_fd(pipe.reader.get(), reader, kIoRead), Errc::ok);
+  for (uint32_t i = 0; i < GetParam(); ++i) {
+    SpawnOptions options;
+    options.placement = Placement::pin_to(static_cast<uint8_t>(i));
+    ASSERT_EQ(runtime.spawn_with<Busy>(options, course).send(Again{}), Errc::ok);
+  }
+  ASSERT_TRUE(course.is_running.wait());
+  put(pipe.writer);
+  course.is_left.store(true);
+  ASSERT_TRUE(course.ended.wait());
+  EXPECT_EQ(course.starved.load(), 0u) << "the pipe's event was not delivered";
+}
+
+}  // namespace
+}  // namespace jzx::testing
