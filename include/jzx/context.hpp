@@ -2,6 +2,7 @@
 // that can be done in its system. Good for the length of the call only.
 #pragma once
 
+#include <new>
 #include <string_view>
 
 #include <jzx/system.hpp>
@@ -34,7 +35,7 @@ class Context final : public SystemFace {
   using SystemFace::stop;
   void fail(std::string_view why) noexcept {
     wish_ = Wish::fail;
-    why_ = ExitText(why);
+    new (&why_) ExitText(why);
   }
 
   // ---- of this actor ----
@@ -61,15 +62,20 @@ class Context final : public SystemFace {
 
   enum class Wish : uint8_t { go_on, stop, fail };
   Context(detail::Port& port, ActorId self) noexcept : SystemFace(&port), self_(self) {}
+  ~Context() = default;
   void begin(ActorId sender) noexcept { sender_ = sender; }
   [[nodiscard]] Wish wish() const noexcept { return wish_; }
+  // After fail().
   [[nodiscard]] std::string_view why() const noexcept { return why_.view(); }
 
  private:
   ActorId self_;
   ActorId sender_ = 0;
   Wish wish_ = Wish::go_on;
-  ExitText why_;
+  // In a union, since it is long to clear and rarely needed: there after fail().
+  union {
+    ExitText why_;
+  };
 };
 
 }  // namespace jzx

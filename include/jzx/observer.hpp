@@ -1,7 +1,9 @@
 // Observer: what happens in a system, told as it happens. Observation changes nothing: it cannot
 // refuse, reorder or delay. Implementers must not block and must not throw.
 //
-// Threads: called on the thread of the worker concerned.
+// Threads: called on the thread of the worker concerned; in a runtime, where several may call at
+// the same time, a message that an actor drops because it is full is told of by the thread that
+// sent it.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +16,7 @@ namespace jzx {
 enum class DeadLetterReason : uint8_t {
   target_gone,  // it ended with the message still queued, or before a timer was due
   not_handled,  // it has no handler for such a message
+  overload,     // its mailbox was full, and it drops what does not fit
   closing,      // the system ended
 };
 
@@ -25,6 +28,9 @@ class Observer {
   virtual void actor_stopped(ActorId, ExitReason, const ExitText&) {}
   virtual void actor_restarted(ActorId /*supervisor*/, ActorId /*child*/, uint32_t /*attempt*/) {}
   virtual void supervisor_escalated(ActorId) {}
+  // The actor has this many messages queued, its high-water mark or more; once until it has worked
+  // off half of them. Told at the beginning of a turn.
+  virtual void mailbox_high(ActorId, uint32_t /*queued*/) {}
   // A handler has been running for longer than the runtime's stall_limit; told again each time that
   // has doubled, from a thread of its own. `message` is the type of the message.
   virtual void handler_stalled(ActorId, const char* /*message*/, uint64_t /*running_ms*/) {}

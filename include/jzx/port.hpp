@@ -41,6 +41,7 @@ struct SpawnRequest {
   uint8_t priority = 2;  // of jzx::Priority
   uint8_t home = 255;    // a worker, or one of jzx::Placement
   uint8_t overload = 0;  // of jzx::Overload
+  uint32_t high_water = 0;
 };
 
 struct ActorType;

@@ -32,8 +32,8 @@ class Placement {
   // Wherever there is time: the default.
   [[nodiscard]] static constexpr Placement anywhere() noexcept { return Placement(255); }
   // On one worker only, 0 to 249.
-  [[nodiscard]] static constexpr Placement pin_to(uint8_t worker) noexcept {
-    return Placement(worker);
+  [[nodiscard]] static constexpr Placement pin_to(uint32_t worker) noexcept {
+    return Placement(static_cast<uint8_t>(worker < kNoWorker ? worker : kNoWorker));
   }
   // On a thread that may block.
   [[nodiscard]] static constexpr Placement blocking() noexcept { return Placement(254); }
@@ -42,6 +42,7 @@ class Placement {
   [[nodiscard]] constexpr uint8_t home() const noexcept { return home_; }
 
  private:
+  static constexpr uint8_t kNoWorker = 250;  // there are never that many
   explicit constexpr Placement(uint8_t home) noexcept : home_(home) {}
   uint8_t home_;
 };
@@ -52,6 +53,7 @@ struct SpawnOptions {
   Pid supervisor{};            // hears of the end, and stops the actor with itself
   Priority priority = Priority::normal;
   Overload overload = Overload::refuse;
+  uint32_t high_water = 0;  // queued messages at which the observer is told; 0: never
   Placement placement = Placement::anywhere();
 };
 
@@ -83,7 +85,7 @@ class SystemFace {
         detail::spawn(*port_, detail::actor_type<A>, instance,
                       {options.name, options.mailbox_cap, options.supervisor.id(),
                        static_cast<uint8_t>(options.priority), options.placement.home(),
-                       static_cast<uint8_t>(options.overload)},
+                       static_cast<uint8_t>(options.overload), options.high_water},
                       id);
     if (error == Errc::ok) return ActorRef<A>(Pid(port_, id));
     detail::destroy_actor<A>(instance, *port_);

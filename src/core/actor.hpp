@@ -49,6 +49,7 @@ enum Attention : uint8_t {
   kFullNoted = 4,      // a foreign sender was refused, and the observer is not told yet
   kTimersWaiting = 8,  // a timer is due, but the mailbox was full
   kReadyByHand = 16,   // it has something to do, and its owner decides when
+  kMeasured = 32,  // its queue is looked at before every turn: Overload::drop_oldest, high water
 };
 
 // What the mailbox does with a user message when it is full.
@@ -79,7 +80,7 @@ struct alignas(64) Actor : base::Runnable {
   bool bonds_closed = true;    // no bond can be made any more; under the lock
   bool traps_exit = false;     // under the lock
   bool is_supervisor = false;  // and its body is there; under the lock
-  Overload overload = Overload::refuse;
+  base::Atomic<Overload> overload{Overload::refuse};  // atomic as user_limit is
   StateWord state;
   base::MpscStack<Envelope, &Envelope::next> arrivals;
   base::Atomic<uint32_t> handled_seen{0};   // a sender's last look at `handled`
@@ -92,7 +93,7 @@ struct alignas(64) Actor : base::Runnable {
 
   // ---- the consumer's line ----
 
-  Envelope* inbox = nullptr;  // taken from the arrivals, oldest first
+  base::Shared<Envelope*> inbox{nullptr};  // taken from the arrivals, oldest first
   const Kind* kind = nullptr;
   Body body;
   ActorId own_id = kNobody;

@@ -4,8 +4,9 @@
 //
 // Where several workers share the table, slots are freed by one worker and wanted by another. Who
 // has none takes a whole stack away from a sibling, in one exchange, before it asks for a new
-// chunk; so every free slot can be had by everybody, and the limit of actors is exact. Only its
-// owner pushes to a stack and pops single slots: when its exchange succeeds, the top that it read
+// chunk; so every free slot can be had by everybody. A spawn is refused at the limit only after
+// every stack was seen empty while none was on its way from one worker to another. Only its owner
+// pushes to a stack and pops single slots: when its exchange succeeds, the top that it read
 // is still the top, since nobody but itself could have put it back; there is no ABA.
 //
 // Threads that are no workers share one more stack, the commons, and own it one at a time.
@@ -84,6 +85,7 @@ class ActorTable {
     while (slot == kNoSlot) {
       if (!fetch(own)) return nullptr;
       slot = pop(own);  // unless a sibling was quicker
+      if (slot == kNoSlot) base::spin_hint();
     }
     Actor* actor = actors_.find(slot);
     if (actor == nullptr) __builtin_unreachable();       // it was free, so it is there
@@ -134,12 +136,7 @@ class ActorTable {
     const bool has_grown = actors_.grow();
     const uint32_t end = actors_.size();
     if (is_shared_) growth_.unlock();
-    // Another may have freed one while we waited, or have a stack in its hands.
-    if (!has_grown) {
-      if (!is_shared_) return false;
-      const bool may_be_more = moving_.load(std::memory_order_seq_cst) > 0;
-      return fetch_from_siblings(own) || may_be_more;
-    }
+    if (!has_grown) return is_shared_ && fetch_when_full(own);
     for (uint32_t slot = first; slot + 1 < end; ++slot) {
       actors_.find(slot)->slot.store(slot + 1, std::memory_order_relaxed);  // published by the push
     }
@@ -147,11 +144,23 @@ class ActorTable {
     return true;
   }
 
+  // Nothing new can be made. True: there may be a free one, look again.
+  [[nodiscard]] bool fetch_when_full(FreeSlots& own) noexcept {
+    // seq_cst: a stack that was moved past our look is noticed by the count of moves, one that is
+    // on its way by the count of those under way.
+    const uint32_t moves = moves_.load(std::memory_order_seq_cst);
+    const bool is_under_way = moving_.load(std::memory_order_seq_cst) > 0;
+    return fetch_from_siblings(own) || is_under_way ||
+           moves_.load(std::memory_order_seq_cst) != moves;
+  }
+
   [[nodiscard]] bool fetch_from_siblings(FreeSlots& own) noexcept {
     for (FreeSlots* other = stacks_; other != nullptr; other = other->sibling) {
-      if (other == &own || other->top.load(std::memory_order_relaxed) == kNoSlot) continue;
+      // seq_cst: part of the same order as the moves.
+      if (other == &own || other->top.load(std::memory_order_seq_cst) == kNoSlot) continue;
       // seq_cst, and the same below: who finds no stack but sees nobody moving one has missed none.
       moving_.fetch_add(1, std::memory_order_seq_cst);
+      moves_.fetch_add(1, std::memory_order_seq_cst);
       // Also acquires: pairs with push_chain().
       const uint32_t first = other->top.exchange(kNoSlot, std::memory_order_seq_cst);
       // Also releases: passes on what was acquired. Own is empty, and only its owner pushes.
@@ -168,6 +177,7 @@ class ActorTable {
   FreeSlots commons_;
   std::mutex commons_lock_;
   std::mutex growth_;                 // one at a time makes a chunk
+  base::Atomic<uint32_t> moves_{0};   // stacks taken from siblings, ever
   base::Atomic<uint32_t> moving_{0};  // stacks that are on their way from one worker to another
 };
 

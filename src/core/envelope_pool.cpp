@@ -106,6 +106,17 @@ void EnvelopeDepot::give_back(Envelope& envelope) noexcept {
   loose_.push(envelope);
 }
 
+void EnvelopeDepot::give_dropped(Envelope& envelope) noexcept {
+  std::lock_guard hold(lock_);
+  ++foreign_dropped_;
+  loose_.push(envelope);
+}
+
+uint64_t EnvelopeDepot::foreign_dropped() noexcept {
+  std::lock_guard hold(lock_);
+  return foreign_dropped_;
+}
+
 uint64_t EnvelopeDepot::foreign_accepted() noexcept {
   std::lock_guard hold(lock_);
   return foreign_accepted_;

@@ -62,7 +62,10 @@ class EnvelopeDepot {
   [[nodiscard]] Envelope* take_foreign(const MessageType* type) noexcept;
   // The send was refused.
   void give_back(Envelope& envelope) noexcept;
+  // The message was accepted and dropped at once.
+  void give_dropped(Envelope& envelope) noexcept;
   [[nodiscard]] uint64_t foreign_accepted() noexcept;
+  [[nodiscard]] uint64_t foreign_dropped() noexcept;
 
  private:
   static constexpr uint32_t kPerChunk = 63;  // with its header a chunk stays just above 4 KiB
@@ -83,6 +86,7 @@ class EnvelopeDepot {
   Envelope* batches_ = nullptr;  // the first of each batch, which holds the link to the next batch
   EnvelopeBatch loose_;
   uint64_t foreign_accepted_ = 0;
+  uint64_t foreign_dropped_ = 0;
   uint64_t made_ = 0;  // envelopes, ever
 };
 

@@ -59,11 +59,44 @@ const char* to_string(ExitReason reason) noexcept {
 
 namespace jzx::core {
 
-Errc refused(Host& host, ActorId target, Admission admission) noexcept {
-  if (admission == Admission::full) {
-    if (Observer* observer = host.system.observer()) observer->mailbox_full(target);
+namespace {
+
+// relaxed: who is wrong about an actor that has just moved in was refused by the one before.
+bool drops_newest(const Actor& actor) noexcept {
+  return actor.overload.load(std::memory_order_relaxed) == Overload::drop_newest;
+}
+
+}  // namespace
+
+Errc refused(Host& host, Actor& actor, ActorId target, Envelope& envelope,
+             Admission admission) noexcept {
+  if (admission != Admission::full) return refusal(admission);
+  Observer* observer = host.system.observer();
+  if (observer != nullptr) observer->mailbox_full(target);
+  if (!drops_newest(actor)) return refusal(admission);
+  ++host.counters.accepted;
+  host.dead_letter(target, envelope, DeadLetterReason::overload);
+  return Errc::ok;
+}
+
+Errc refused_foreign(Host& host, Actor& actor, ActorId target, Envelope& envelope,
+                     Admission admission) noexcept {
+  if (admission != Admission::full) return refusal(admission);
+  if (!actor.has_note(kFullNoted)) {
+    // The observer is told by the actor's next turn, once for all refusals until then. It may have
+    // worked off its mail meanwhile, and then it has no turn coming.
+    actor.note(kFullNoted);
+    if (actor.state.wake(generation_of(target)) == Wake::submit) host.post(actor);
   }
-  return refusal(admission);
+  // A loop's observer is called on the loop's thread only, so there the sender has to be told.
+  if (!drops_newest(actor) || !host.system.is_shared) return refusal(admission);
+  System& system = host.system;
+  if (Observer* observer = system.observer()) {
+    observer->dead_letter(target, envelope, DeadLetterReason::overload);
+  }
+  if (envelope.type->destroy != nullptr) envelope.type->destroy(envelope);
+  system.envelopes.give_dropped(envelope);
+  return Errc::ok;
 }
 
 // ---- the system's hosts ----

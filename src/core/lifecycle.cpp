@@ -55,19 +55,25 @@ void furnish(System& system, Actor& actor, const SpawnOptions& options, const ch
   actor.priority = options.priority;
   actor.home = options.home;
   actor.is_fresh = true;
-  actor.overload = options.overload;
+  actor.overload.store(options.overload, std::memory_order_relaxed);  // published by open()
   actor.is_supervisor = options.is_supervisor;
   actor.body = options.body;
-  // relaxed: published by open().
-  actor.user_limit.store(
-      user_share(options.mailbox_cap != 0 ? options.mailbox_cap : system.default_mailbox_cap),
-      std::memory_order_relaxed);
+  uint32_t limit =
+      user_share(options.mailbox_cap != 0 ? options.mailbox_cap : system.default_mailbox_cap);
+  // Twice as many may come in; the actor drops the oldest down to its share.
+  if (options.overload == Overload::drop_oldest) {
+    limit = std::min(2 * limit, StateWord::kMaxUserLimit);
+  }
+  actor.user_limit.store(limit, std::memory_order_relaxed);  // published by open()
   actor.label = label;
   actor.child = child;
   actor.status = options.first_turn ? Status::init : Status::running;
   actor.traps_exit = false;
+  const bool is_measured = options.overload == Overload::drop_oldest || options.high_water != 0;
   // relaxed: published by open().
-  actor.attention.store(options.first_turn ? kNotRunning : 0, std::memory_order_relaxed);
+  actor.attention.store(
+      static_cast<uint8_t>((options.first_turn ? kNotRunning : 0) | (is_measured ? kMeasured : 0)),
+      std::memory_order_relaxed);
 }
 
 // The slot is somebody's from here on. False: the parent has ended.
@@ -304,6 +310,16 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
     label = copy_label(system.allocator, options.label);
     if (label == nullptr) error = Errc::no_memory;
   }
+  Relations* relations = nullptr;
+  if (options.high_water != 0 && ok(error)) {
+    void* memory = system.relations.take();
+    if (memory == nullptr) {
+      error = Errc::no_memory;
+    } else {
+      relations = new (memory) Relations;
+      relations->high_water = options.high_water;
+    }
+  }
   // One of a start that may yet be undone is scheduled, by us, until that is certain.
   const bool is_held = host.holding_back > 0 && system.is_shared;
   const bool is_scheduled = options.first_turn || is_held;
@@ -311,10 +327,12 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
                              actor->state.next_generation(system.first_generation));
   if (ok(error)) {
     furnish(system, *actor, options, label, child);
+    actor->relations = relations;
     if (move_in(system, *actor, child, options.parent, id, is_scheduled)) {
       host.count_birth();
     } else {
       actor->kind = nullptr;
+      actor->relations = nullptr;
       actor->child = nullptr;
       actor->label = nullptr;
       actor->status = Status::stopped;
@@ -323,6 +341,7 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   }
   if (!ok(error)) {
     if (child != nullptr) child_notice_done(*child, host);
+    if (relations != nullptr) system.give_relations(*relations);
     system.allocator.release(const_cast<char*>(label));
     system.actors.give(host.own_slots(), *actor);
     return error;

@@ -28,6 +28,7 @@ struct SpawnOptions {
   base::Priority priority = base::Priority::normal;
   uint8_t home = base::kAnyWorker;
   Overload overload = Overload::refuse;
+  uint32_t high_water = 0;  // queued messages at which the observer is told; 0: never
 };
 
 // The body belongs to the actor if this answers ok, else still to the caller.

@@ -77,6 +77,14 @@ namespace jzx::core {
   return envelope;
 }
 
+// The consumer: this many system messages that it took are in the inbox again.
+inline void give_back(Actor& actor, uint32_t system_messages) noexcept {
+  // relaxed: as in take(). It runs behind again by what is queued again.
+  actor.handled.store(actor.handled.load(std::memory_order_relaxed) - system_messages,
+                      std::memory_order_relaxed);
+  actor.system_queued.fetch_add(system_messages, std::memory_order_relaxed);
+}
+
 [[nodiscard]] inline uint32_t handled_count(const Actor& actor) noexcept {
   return actor.handled.load(std::memory_order_relaxed);  // the consumer's own counter
 }

@@ -140,6 +140,8 @@ struct Relations {
   base::List<MessageTimer, InTargetTimers> waiting_timers;  // due, the mailbox is full
   base::List<OwnedWatch, InOwnerWatches> watches;
   NameEntry* name = nullptr;
+  uint32_t high_water = 0;                      // 0: none
+  bool is_high = false;                         // and it was told
   ExitReason exit_reason = ExitReason::normal;  // while stopping: how it will have ended
   ExitText exit_text;
 };

@@ -13,8 +13,12 @@ namespace jzx::core {
   return admission == Admission::full ? Errc::mailbox_full : Errc::no_such_actor;
 }
 
-// Tells the observer of a full mailbox. Out of line, so that send() stays short.
-[[nodiscard]] Errc refused(Host& host, ActorId target, Admission admission) noexcept;
+// It was not admitted. Tells the observer of a full mailbox; ok if the actor drops what does not
+// fit, and then the envelope is gone. Out of line, so that send() stays short.
+[[nodiscard]] Errc refused(Host& host, Actor& actor, ActorId target, Envelope& envelope,
+                           Admission admission) noexcept;
+[[nodiscard]] Errc refused_foreign(Host& host, Actor& actor, ActorId target, Envelope& envelope,
+                                   Admission admission) noexcept;
 
 // On the host's thread.
 [[nodiscard]] inline Errc send(Host& host, ActorId target, Envelope& envelope) noexcept {
@@ -22,7 +26,7 @@ namespace jzx::core {
   if (actor == nullptr) return Errc::no_such_actor;
   const Admission admission = admit_user(*actor, generation_of(target));
   if (admission >= Admission::full) [[unlikely]]
-    return refused(host, target, admission);
+    return refused(host, *actor, target, envelope, admission);
   ++host.counters.accepted;
   if (enqueue(*actor, envelope, admission)) host.submit(*actor);
   return Errc::ok;
@@ -52,15 +56,8 @@ namespace jzx::core {
   Actor* actor = host.system.actors.find(target);
   if (actor == nullptr) return Errc::no_such_actor;
   const Admission admission = admit_user(*actor, generation_of(target));
-  if (admission >= Admission::full) [[unlikely]] {
-    if (admission == Admission::full && !actor->has_note(kFullNoted)) {
-      // The observer is told by the actor's next turn, once for all refusals until then. It may
-      // have worked off its mail meanwhile, and then it has no turn coming.
-      actor->note(kFullNoted);
-      if (actor->state.wake(generation_of(target)) == Wake::submit) host.post(*actor);
-    }
-    return refusal(admission);
-  }
+  if (admission >= Admission::full) [[unlikely]]
+    return refused_foreign(host, *actor, target, envelope, admission);
   if (enqueue(*actor, envelope, admission)) host.post(*actor);
   return Errc::ok;
 }

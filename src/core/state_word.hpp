@@ -67,8 +67,9 @@ class StateWord {
   // `has_room(sent)` reads the consumer's progress and says whether one more fits.
   template <class HasRoom>
   [[nodiscard]] Admission admit(uint32_t generation, HasRoom&& has_room) noexcept {
-    // relaxed: a first guess; the exchange decides.
-    uint64_t word = word_.load(std::memory_order_relaxed);
+    // acquire, here and where the exchange fails: who counts a message in `sent` counted it among
+    // the system's before that, if it was one; has_room() must see that.
+    uint64_t word = word_.load(std::memory_order_acquire);
     for (;;) {
       if (generation_of(word) != generation || (word & kClosed) != 0) return Admission::gone;
       if (!has_room(sent_of(word))) return Admission::full;
@@ -230,10 +231,11 @@ class StateWord {
     return (before & kScheduled) == 0 ? Wake::submit : Wake::already_queued;
   }
 
-  // acq_rel: see "Memory order" above; every change pairs with every later one.
+  // acq_rel: see "Memory order" above; every change pairs with every later one. acquire on failure:
+  // see admit().
   bool exchange(uint64_t& expected, uint64_t desired) noexcept {
     return word_.compare_exchange_weak(expected, desired, std::memory_order_acq_rel,
-                                       std::memory_order_relaxed);
+                                       std::memory_order_acquire);
   }
 
   // Closed, as every free slot: no id, not even one made up with generation 0, is let in.

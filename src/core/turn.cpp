@@ -37,9 +37,7 @@ Outcome start_body(Actor& actor, Turn& turn) {
   JZX_ASSERT(actor.status == Status::init);
   actor.status = Status::running;
   actor.unnote(kNotRunning);
-  const Outcome started = actor.kind->start(actor, turn);
-  // Mail may be waiting already; the next turn takes it.
-  return started == Outcome::wants_mail ? Outcome::budget_spent : started;
+  return actor.kind->start(actor, turn);  // mail that waits already is for the next turn
 }
 
 void settle(Host& host, Actor& actor, Outcome outcome) {
@@ -64,10 +62,60 @@ void settle(Host& host, Actor& actor, Outcome outcome) {
   }
 }
 
+namespace {
+
+uint32_t user_queue(const Actor& actor) noexcept {
+  // relaxed: a snapshot.
+  const uint32_t system = actor.system_queued.load(std::memory_order_relaxed);
+  const uint32_t queued = queued_count(actor);
+  return queued > system ? queued - system : 0;
+}
+
+// Down to the actor's share, the oldest first. What the system sent is kept, in order.
+void drop_oldest(Host& host, Actor& actor) {
+  const uint32_t share = actor.user_limit.load(std::memory_order_relaxed) / 2;  // never changes
+  Envelope* kept = nullptr;
+  Envelope** end_of_kept = &kept;
+  uint32_t kept_count = 0;
+  for (uint32_t queued = user_queue(actor); queued > share;) {
+    Envelope* envelope = take(actor);
+    if (envelope == nullptr) break;  // on its way
+    if ((envelope->flags & Envelope::kSystem) == 0) {
+      host.dead_letter(actor.id(), *envelope, DeadLetterReason::overload);
+      --queued;
+    } else {
+      *end_of_kept = envelope;
+      end_of_kept = &envelope->next;
+      ++kept_count;
+    }
+  }
+  if (kept_count == 0) return;
+  *end_of_kept = actor.inbox;
+  actor.inbox = kept;
+  give_back(actor, kept_count);
+}
+
+// The high-water mark, and what is too much.
+void measure(Host& host, Actor& actor) {
+  if (actor.overload.load(std::memory_order_relaxed) == Overload::drop_oldest) {
+    drop_oldest(host, actor);
+  }
+  if (actor.relations == nullptr || actor.relations->high_water == 0) return;
+  Relations& relations = *actor.relations;
+  const uint32_t queued = user_queue(actor);
+  if (queued < relations.high_water / 2 + 1) relations.is_high = false;
+  if (queued < relations.high_water || relations.is_high) return;
+  relations.is_high = true;
+  if (Observer* observer = host.system.observer()) observer->mailbox_high(actor.id(), queued);
+}
+
+}  // namespace
+
 bool attend(Host& host, Actor& actor) {
   if (actor.has_note(kFullNoted)) tell_full(host, actor);
   if (actor.status > Status::running) return continue_end(host, actor), false;
   if (actor.state.exit_requested()) return obey_exit_request(host, actor), false;
+  if (actor.has_note(kMeasured)) measure(host, actor);
   actor.unnote(kExitHint);  // it was meant for one who lived here before
   return true;
 }

@@ -50,6 +50,7 @@ core::Ledger Port::ledger() noexcept {
     total.dead_lettered += host.counters.dead_lettered;
   });
   total.accepted += system.envelopes.foreign_accepted();
+  total.dead_lettered += system.envelopes.foreign_dropped();
   system.actors.for_each_slot([&](core::Actor& actor) {
     total.queued += core::queued_count(actor) - actor.system_queued.load(std::memory_order_relaxed);
   });
@@ -62,6 +63,9 @@ Envelope* begin_send(Port& port, Errc& error) noexcept {
   Envelope* envelope = nullptr;
   if (core::Host* here = port.host_here()) {
     envelope = here->envelopes.take(&raw_message_type, here->acting());
+    // Asking for the thread's host is not free: finish_send() finds it here.
+    if (envelope != nullptr) [[likely]]
+      return envelope->next = reinterpret_cast<Envelope*>(here), envelope;
   } else {
     // Left again by finish_send().
     if (!port.enter()) return error = Errc::loop_closed, nullptr;
@@ -97,7 +101,7 @@ Errc finish_foreign(Port& port, ActorId target, Envelope& envelope) noexcept {
 
 Errc finish_send(Port& port, ActorId target, Envelope& envelope) noexcept {
   if ((envelope.flags & Envelope::kForeign) != 0) return finish_foreign(port, target, envelope);
-  core::Host& here = *port.host_here();
+  core::Host& here = *reinterpret_cast<core::Host*>(envelope.next);
   const Errc result = core::send(here, target, envelope);
   if (result != Errc::ok) [[unlikely]] {
     end_message(envelope);
@@ -129,6 +133,7 @@ Errc spawn(Port& port, const ActorType& type, void* instance, const SpawnRequest
   options.priority = static_cast<base::Priority>(request.priority);
   options.home = request.home;
   options.overload = static_cast<core::Overload>(request.overload);
+  options.high_water = request.high_water;
   return core::spawn(call.host(), options, out);
 }
 

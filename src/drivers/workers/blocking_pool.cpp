@@ -78,6 +78,7 @@ void BlockingPool::work(uint32_t seat) noexcept {
       if (is_halted_) host.halted.store(true, std::memory_order_relaxed);  // our own thread's
       hold.unlock();
       next->run(host);
+      host.tell_if_nobody_is_left();
       hold.lock();
       continue;
     }

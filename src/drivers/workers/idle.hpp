@@ -9,17 +9,17 @@
 //   producer                                   worker
 //   leaves the work             (seq_cst)      looked everywhere, found nothing
 //   reads state                 (seq_cst)      state: awake - 1, searching - 1     (seq_cst)
-//     somebody searches, or nobody sleeps?     was it the last one searching?
-//       done                                     looks at every queue once more     (seq_cst)
-//     else wakes a sleeper                     sleeps
+//     somebody searches, or nobody sleeps?     looks at every queue once more      (seq_cst)
+//       done                                   sleeps
+//     else wakes a sleeper
 //
 // No wake-up is lost: these four stand in one order. If the producer reads a state in which the
-// worker still searches, then it stands before the worker's change of the state, and its work
-// before that; the worker, if it was the last to search, looks after the change and sees the work.
-// If others still searched, the same holds for the last of them. If the producer reads the state
-// after the change, it finds the worker asleep and wakes it, or one before it. A searcher that
-// finds something else to do is, if it was the last, a producer itself: it calls worker_to_wake()
-// too.
+// worker is still awake, then it stands before the worker's change of the state, and its work
+// before that; the worker looks after the change and sees the work. (Every worker looks, not only
+// the last who searched: one that was not let search may be the last to go to sleep.) If the
+// producer reads the state after the change, it finds the worker asleep and wakes it, or one before
+// it. A searcher that finds something to do is, if it was the last, a producer itself: it calls
+// worker_to_wake().
 //
 // Threads: any; begin_sleep() and end_sleep() by the worker concerned.
 #pragma once
@@ -56,7 +56,7 @@ class Idle {
   }
 
   // May this worker search? At most half of them do at a time: more would only get in each
-  // other's way. Who may not, sleeps: a searcher that is the last looks for it too.
+  // other's way.
   [[nodiscard]] bool begin_search() noexcept {
     // relaxed: a limit for the sake of speed; one more does no harm.
     if (2 * searching(state_.load(std::memory_order_relaxed)) >= workers_) return false;
@@ -72,15 +72,12 @@ class Idle {
     return searching(before) == 1;
   }
 
-  // It is about to sleep. True: it was the last one searching, and must look at every queue once
-  // more before it does.
-  [[nodiscard]] bool begin_sleep(uint32_t worker, bool is_searching) noexcept {
+  // It is about to sleep, and must look at every queue once more before it does.
+  void begin_sleep(uint32_t worker, bool is_searching) noexcept {
     std::lock_guard hold(lock_);
     sleepers_[sleeper_count_++] = static_cast<uint8_t>(worker);
     // seq_cst: before the last look; see above.
-    const uint32_t before =
-        state_.fetch_sub(kOneAwake + (is_searching ? kOneSearching : 0), std::memory_order_seq_cst);
-    return is_searching && searching(before) == 1;
+    state_.fetch_sub(kOneAwake + (is_searching ? kOneSearching : 0), std::memory_order_seq_cst);
   }
 
   // It is awake again. True: somebody woke it to search, and it counts as searching.
@@ -114,7 +111,7 @@ class Idle {
   alignas(64) base::Atomic<uint32_t> state_;
   base::SpinLock lock_;
   base::Shared<uint32_t> sleeper_count_{0};
-  uint8_t sleepers_[kMaxWorkers];
+  base::Shared<uint8_t> sleepers_[kMaxWorkers];
 };
 
 }  // namespace jzx::drivers

@@ -75,10 +75,10 @@ bool SharedWorker::look_around() noexcept {
   if (group_.size() == 1) return false;
   for (uint32_t round = 0; round < rounds_; ++round) {
     for (int i = 0; i < 8; ++i) base::spin_hint();
-    if (others_left_something()) break;  // for this worker alone: the tick takes it
-    if (!search_once()) continue;
-    rounds_ = kMostRounds;
-    return true;
+    const bool for_us_alone = others_left_something();  // the tick takes it
+    if (!for_us_alone && !search_once()) continue;
+    rounds_ = kMostRounds;  // it has paid
+    return !for_us_alone;
   }
   return false;
 }
@@ -92,7 +92,11 @@ bool SharedWorker::search_once() noexcept {
 
 bool SharedWorker::take_from_injection() noexcept {
   const uint32_t share = group_.options.steal_batch;
-  return group_.injection.take(share, [&](base::Runnable& work) { queues_.push_back(work); }) > 0;
+  const uint32_t taken =
+      group_.injection.take(share, [&](base::Runnable& work) { queues_.push_back(work); });
+  // The first of them may run for long. Who searches does this when it stops searching.
+  if (taken > 1 && !is_searching_) group_.wake_one();
+  return taken > 0;
 }
 
 bool SharedWorker::steal() noexcept {
@@ -112,7 +116,7 @@ bool SharedWorker::steal() noexcept {
 // ---- sleeping ----
 
 bool SharedWorker::may_sleep() noexcept {
-  (void)group_.idle.begin_sleep(index, is_searching_);
+  group_.idle.begin_sleep(index, is_searching_);
   is_searching_ = false;
   // Everyone looks once more, not only the last who searched: one that was not let search may be
   // the only one left awake.

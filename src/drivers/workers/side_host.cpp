@@ -27,6 +27,10 @@ void SideHost::arm(base::Timer& timer, uint64_t delay_ms) { timer_home().arm(tim
 
 bool SideHost::post_blocking(base::Runnable& work) { return group_.blocking->post(work); }
 
+void SideHost::tell_if_nobody_is_left() noexcept {
+  if (system.alive_count() == 0) group_.nobody_is_left();
+}
+
 io::Reactor& SideHost::io() { return group_.worker(0).io(); }
 
 void SideHost::release_watches(core::Actor& actor) noexcept {

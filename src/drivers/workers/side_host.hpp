@@ -30,6 +30,9 @@ class SideHost final : public core::Host {
   bool unlink_timer(base::Timer&) noexcept override { return false; }
   void release_watches(core::Actor& actor) noexcept override;
 
+  // After a turn that ran here: the workers may be asleep, and will not notice.
+  void tell_if_nobody_is_left() noexcept;
+
   void enter_thread() noexcept { set_current(this); }
   void leave_thread() noexcept { set_current(nullptr); }
 

@@ -1,0 +1,198 @@
+// Runtime::shutdown: everybody ends, children before their parents, within a deadline; who does
+// not is named, with the reason. The deadlines here are either far or already over.
+#include <jzx/jzx.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "workers/tally.hpp"
+
+namespace jzx::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Wait {};
+struct Say {};
+
+struct Stubborn {
+  Gate& entered;
+  Gate& release;
+  void on(Wait) {
+    entered.open();
+    EXPECT_TRUE(release.wait());
+  }
+};
+
+struct Meek {
+  int on(Say) { return 1; }
+};
+
+const StillAlive* find(const std::vector<StillAlive>& all, Pid pid) {
+  for (const StillAlive& one : all) {
+    if (one.pid == pid) return &one;
+  }
+  return nullptr;
+}
+
+SpawnOptions named(const char* name) {
+  SpawnOptions options;
+  options.name = name;
+  return options;
+}
+
+class Shutdown : public ::testing::TestWithParam<uint32_t> {
+ protected:
+  Gate entered;
+  Gate release;
+  Runtime runtime{RuntimeOptions{.workers = GetParam()}};
+};
+INSTANTIATE_TEST_SUITE_P(Workers, Shutdown, ::testing::Values(1u, 2u));
+
+TEST_P(Shutdown, NamesTheOneWhoseHandlerIsStillRunning) {
+  const auto stubborn = runtime.spawn_with<Stubborn>(named("stubborn"), entered, release);
+  ASSERT_EQ(stubborn.send(Wait{}), Errc::ok);
+  ASSERT_TRUE(entered.wait());
+  const std::vector<StillAlive> alive = runtime.shutdown(10ms);
+  ASSERT_EQ(alive.size(), 1u);
+  EXPECT_EQ(alive[0].pid, stubborn.pid());
+  EXPECT_EQ(alive[0].name, "stubborn");
+  EXPECT_NE(alive[0].why.find("handler is still running"), std::string::npos) << alive[0].why;
+  release.open();
+  EXPECT_TRUE(runtime.shutdown(1min).empty());
+}
+
+TEST_P(Shutdown, NamesTheOneThatRunsOnABlockingThread) {
+  SpawnOptions options = named("far away");
+  options.placement = Placement::blocking();
+  const auto stubborn = runtime.spawn_with<Stubborn>(options, entered, release);
+  const auto meek = runtime.spawn_with<Meek>(named("meek"));
+  ASSERT_EQ(stubborn.send(Wait{}), Errc::ok);
+  ASSERT_TRUE(entered.wait());
+  const std::vector<StillAlive> alive = runtime.shutdown(100ms);
+  ASSERT_EQ(find(alive, meek), nullptr) << "the workers are free, so this one has ended";
+  const StillAlive* found = find(alive, stubborn);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->name, "far away");
+  EXPECT_NE(found->why.find("handler is still running"), std::string::npos) << found->why;
+  release.open();
+  EXPECT_TRUE(runtime.shutdown(1min).empty());
+}
+
+struct Parent {
+  Gate& entered;
+  Gate& release;
+  Gate& is_up;
+  void on_start(Context& context) {
+    SpawnOptions options = named("the child");
+    options.supervisor = context.self();
+    options.placement = Placement::blocking();
+    const auto child = context.spawn_with<Stubborn>(options, entered, release);
+    EXPECT_EQ(child.send(Wait{}), Errc::ok);
+    is_up.open();
+  }
+};
+
+TEST_P(Shutdown, SaysThatAParentWaitsForItsChild) {
+  Gate is_up;
+  const auto parent = runtime.spawn_with<Parent>(named("parent"), entered, release, is_up);
+  ASSERT_TRUE(is_up.wait());
+  ASSERT_TRUE(entered.wait());
+  const std::vector<StillAlive> alive = runtime.shutdown(100ms);
+  EXPECT_EQ(alive.size(), 2u);
+  const StillAlive* found = find(alive, parent);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->name, "parent");
+  EXPECT_NE(found->why.find("the child"), std::string::npos) << found->why;
+  release.open();
+  EXPECT_TRUE(runtime.shutdown(1min).empty());
+}
+
+TEST_P(Shutdown, TakesNoNewActors) {
+  EXPECT_TRUE(runtime.shutdown(1min).empty());
+  EXPECT_FALSE(runtime.spawn<Meek>());
+  EXPECT_FALSE(runtime.supervise({}, {child<Meek>("meek")}));
+}
+
+// Waits until a shutdown on another thread has asked this actor to end.
+template <class A>
+void wait_until_asked(const ActorRef<A>& actor) {
+  while (actor.send(Wait{}) != Errc::no_such_actor) std::this_thread::yield();
+}
+
+TEST_P(Shutdown, LetsOtherThreadsGoOnWhileItWaits) {
+  const auto stubborn = runtime.spawn_with<Stubborn>(named("stubborn"), entered, release);
+  ASSERT_EQ(stubborn.send(Wait{}), Errc::ok);
+  ASSERT_TRUE(entered.wait());
+  std::vector<StillAlive> alive;
+  std::thread closer([&] { alive = runtime.shutdown(20s); });
+  wait_until_asked(stubborn);
+  // The handler waits for a thread that has a question to ask first.
+  EXPECT_FALSE(runtime.whereis("nobody"));
+  EXPECT_EQ(runtime.stop(stubborn), Errc::no_such_actor);
+  release.open();
+  closer.join();
+  EXPECT_TRUE(alive.empty()) << "the call of the other thread waited for the shutdown, and the "
+                                "handler for the call";
+}
+
+TEST_P(Shutdown, AndARunOnAnotherThreadBothHearThatNobodyIsLeft) {
+  const auto stubborn = runtime.spawn_with<Stubborn>(named("stubborn"), entered, release);
+  ASSERT_EQ(stubborn.send(Wait{}), Errc::ok);
+  ASSERT_TRUE(entered.wait());
+  Tally returned;
+  std::vector<std::thread> waiting;
+  for (int i = 0; i < 3; ++i) {
+    waiting.emplace_back([&] {
+      EXPECT_EQ(runtime.run(), Errc::ok);
+      returned.add();
+    });
+  }
+  std::thread closer([&] { EXPECT_TRUE(runtime.shutdown(1min).empty()); });
+  wait_until_asked(stubborn);
+  release.open();
+  closer.join();
+  const bool all_returned = returned.reaches(waiting.size());
+  EXPECT_TRUE(all_returned) << returned.value() << " of " << waiting.size() << " runs returned";
+  // A ring for each that missed its own, so that the test ends.
+  for (size_t i = 0; !all_returned && i < waiting.size(); ++i) runtime.request_stop();
+  for (std::thread& thread : waiting) thread.join();
+}
+
+// Actors that make new ones, for as long as they can.
+struct Breeder {
+  std::atomic<uint64_t>& alive;
+  explicit Breeder(std::atomic<uint64_t>& count) : alive(count) { alive.fetch_add(1); }
+  ~Breeder() { alive.fetch_sub(1); }
+  Breeder(const Breeder&) = delete;
+  void on_start(Context& context) {
+    for (int i = 0; i < 2; ++i) {
+      if (!context.spawn<Breeder>(alive)) break;
+    }
+    if (alive.load() > 1000) context.stop();
+  }
+};
+
+TEST_P(Shutdown, EndsThoseThatAreBornMeanwhile) {
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<uint64_t> alive{0};
+    Runtime crowded(RuntimeOptions{.workers = 2, .max_actors = 2000});
+    for (int i = 0; i < 10; ++i) (void)crowded.spawn<Breeder>(alive);
+    std::thread outsider([&] {
+      while (crowded.spawn<Breeder>(alive) || crowded.spawn_error() == Errc::max_actors) {
+      }
+    });
+    const std::vector<StillAlive> left = crowded.shutdown(1min);
+    outsider.join();
+    ASSERT_TRUE(left.empty()) << left.size() << " left; the first: " << left[0].why;
+    ASSERT_EQ(alive.load(), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace jzx::testing
