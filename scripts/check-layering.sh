@@ -37,7 +37,7 @@ jzx.hpp: nobody
 errc.hpp: core
 error.hpp: core
 envelope.hpp: core
-message.hpp: core
+detail/message.hpp: core
 pid.hpp: core
 signals.hpp: core
 future.hpp: async
@@ -47,12 +47,19 @@ context.hpp: kinds/handlers
 supervisor.hpp: supervise
 loop.hpp: runtime
 runtime.hpp: runtime
-export.hpp: base
+detail/export.hpp: base
 observer.hpp: core
-port.hpp: core
+detail/port.hpp: core
 actor.hpp: kinds/handlers
+detail/become.hpp: kinds/handlers
+manual.hpp: runtime
+event_source.hpp: runtime
 system.hpp: kinds/handlers
 result.hpp: core
+group.hpp: runtime
+topic.hpp: runtime
+router.hpp: runtime
+worker_pool.hpp: runtime
 handle_pool.hpp: pool
 handle_pools.hpp: pool
 '

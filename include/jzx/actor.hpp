@@ -21,8 +21,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <jzx/detail/message.hpp>
 #include <jzx/future.hpp>
-#include <jzx/message.hpp>
 
 namespace jzx {
 
@@ -96,8 +96,9 @@ void handle_message(void* actor, Context& context, Envelope& envelope) {
 }
 
 template <class A, class M>
-inline constexpr MessageType typed_message{type_name<M>.data(), &message_type<M>,
-                                           destroy_or_nothing<M>, &handle_message<A, M>};
+inline constexpr MessageType typed_message{type_name<M>.data(),   &message_type<M>,
+                                           destroy_or_nothing<M>, &handle_message<A, M>,
+                                           &message_type<M>,      !fits_inline<M>};
 
 // A message that wants an answer. If it is never handled, or the handler throws, it is destroyed
 // with the promise in it, and the asker gets an error.
@@ -107,21 +108,36 @@ struct Ask {
   Promise<R> promise;
 };
 
-template <class A, class M>
-void handle_ask(void* actor, Context& context, Envelope& envelope) {
-  auto& ask = message_in<Ask<M, ReplyOf<A, M>>>(envelope);
-  if constexpr (std::is_void_v<ReplyOf<A, M>>) {
-    call_handler(*static_cast<A*>(actor), std::move(ask.message), context);
-    ask.promise.resolve();
+// Does the handler that runs want to see its message again later?
+[[nodiscard]] bool is_stashing(const Context& context) noexcept;
+
+// Resolves the promise of an ask with what the handler returns, unless it put the question aside.
+template <class R, class Handle>
+void answer(Context& context, Promise<R>& promise, Handle&& handle) {
+  if constexpr (std::is_void_v<R>) {
+    handle();
+    if (!is_stashing(context)) promise.resolve();
   } else {
-    ask.promise.resolve(call_handler(*static_cast<A*>(actor), std::move(ask.message), context));
+    R reply = handle();
+    if (!is_stashing(context)) promise.resolve(std::move(reply));
   }
 }
 
 template <class A, class M>
-inline constexpr MessageType typed_ask{type_name<M>.data(), &message_type<Ask<M, ReplyOf<A, M>>>,
+void handle_ask(void* actor, Context& context, Envelope& envelope) {
+  auto& ask = message_in<Ask<M, ReplyOf<A, M>>>(envelope);
+  answer<ReplyOf<A, M>>(context, ask.promise, [&]() -> decltype(auto) {
+    return call_handler(*static_cast<A*>(actor), std::move(ask.message), context);
+  });
+}
+
+template <class A, class M>
+inline constexpr MessageType typed_ask{type_name<M>.data(),
+                                       &message_type<Ask<M, ReplyOf<A, M>>>,
                                        destroy_or_nothing<Ask<M, ReplyOf<A, M>>>,
-                                       &handle_ask<A, M>};
+                                       &handle_ask<A, M>,
+                                       &message_type<M>,
+                                       !fits_inline<Ask<M, ReplyOf<A, M>>>};
 
 // ---- the type of an actor, erased ----
 
@@ -132,6 +148,7 @@ struct HandlerEntry {
 
 struct ActorType {
   const char* name;
+  size_t state_size;
   void (*destroy)(void* actor, Port& port) noexcept;
   void (*on_start)(void* actor, Context& context);                    // null: has none
   void (*on_stop)(void* actor, Context& context, ExitReason reason);  // null: has none
@@ -234,6 +251,7 @@ void destroy_actor(void* actor, Port& port) noexcept {
 template <class A>
 inline constexpr ActorType actor_type{
     type_name<A>.data(),
+    sizeof(A),
     &destroy_actor<A>,
     HasOnStart<A> ? &start_actor<A> : nullptr,
     HasOnStop<A> ? &stop_actor<A> : nullptr,

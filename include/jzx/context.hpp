@@ -5,6 +5,7 @@
 #include <new>
 #include <string_view>
 
+#include <jzx/detail/become.hpp>
 #include <jzx/system.hpp>
 
 namespace jzx {
@@ -19,7 +20,9 @@ class Context final : public SystemFace {
   }
 
   // Who sent the message; empty if that was no actor.
-  [[nodiscard]] Pid sender() const noexcept { return sender_ == 0 ? Pid() : Pid(port_, sender_); }
+  [[nodiscard]] Pid sender() const noexcept {
+    return envelope_ == nullptr || envelope_->sender == 0 ? Pid() : Pid(port_, envelope_->sender);
+  }
   // Sends to the sender.
   template <class M>
   Errc reply(M&& message) const {
@@ -37,6 +40,47 @@ class Context final : public SystemFace {
     wish_ = Wish::fail;
     new (&why_) ExitText(why);
   }
+
+  // ---- later, and otherwise ----
+
+  // Puts the message that is being handled aside, until unstash_all(). Handlers take their message
+  // by value, so it is given back here:   context.stash(std::move(message));
+  // It still counts as queued. An ask is answered when it is handled at last. invalid_arg: this is
+  // not the type of the message being handled, or too many are put aside.
+  template <class M>
+  Errc stash(M&& message) {
+    using Type = std::remove_cvref_t<M>;
+    static_assert(std::is_nothrow_move_constructible_v<Type>,
+                  "jzx: only messages that move without throwing can be stashed");
+    if (envelope_ == nullptr || envelope_->type->inner != &detail::message_type<Type> ||
+        !detail::can_stash(*this)) {
+      return Errc::invalid_arg;
+    }
+    auto* place = static_cast<Type*>(detail::inner_message(*envelope_));
+    place->~Type();
+    new (place) Type(std::forward<M>(message));
+    is_stashing_ = true;
+    note_change();
+    return Errc::ok;
+  }
+  // All that was put aside comes before all other mail, in its old order, when the handler returns.
+  void unstash_all() noexcept {
+    wants_unstash_ = true;
+    note_change();
+  }
+
+  // From the next message on these functions handle what they name, and the actor's own handlers
+  // the rest:   context.become(*this, [this](Knock) { … }, [this](Close, Context& context) { … });
+  // May be repeated; unbecome() goes back by one. no_memory.
+  template <class A, class... F>
+  Errc become(A& /*self*/, F... handlers) {
+    using Made = detail::BehaviourFor<A, F...>;
+    void* memory = detail::allocate(*port_, sizeof(Made));
+    if (memory == nullptr) return Errc::no_memory;
+    return detail::push_behaviour(*this, *new (memory) Made(std::move(handlers)...));
+  }
+  // False: these are the actor's own handlers already.
+  bool unbecome() noexcept { return detail::pop_behaviour(*this); }
 
   // ---- of this actor ----
 
@@ -60,22 +104,41 @@ class Context final : public SystemFace {
 
   // ---- for the library ----
 
-  enum class Wish : uint8_t { go_on, stop, fail };
-  Context(detail::Port& port, ActorId self) noexcept : SystemFace(&port), self_(self) {}
+  enum class Wish : uint8_t { go_on, rearrange, stop, fail };
+  Context(detail::Port& port, ActorId self, void* seat) noexcept
+      : SystemFace(&port), self_(self), seat_(seat) {}
   ~Context() = default;
-  void begin(ActorId sender) noexcept { sender_ = sender; }
+  void begin(Envelope* envelope) noexcept { envelope_ = envelope; }
+  [[nodiscard]] void* seat() const noexcept { return seat_; }
+  [[nodiscard]] detail::Port& port() const noexcept { return *port_; }
+  // What the handler wants done when it has returned; asked once.
+  [[nodiscard]] bool is_stashing() const noexcept { return is_stashing_; }
+  // Something about the actor's mail or behaviour has changed.
+  void note_change() noexcept {
+    if (wish_ == Wish::go_on) wish_ = Wish::rearrange;
+  }
+  void end_change() noexcept {
+    if (wish_ == Wish::rearrange) wish_ = Wish::go_on;
+  }
+  [[nodiscard]] bool take_unstash() noexcept { return std::exchange(wants_unstash_, false); }
+  void end_stash() noexcept { is_stashing_ = false; }
   [[nodiscard]] Wish wish() const noexcept { return wish_; }
   // After fail().
   [[nodiscard]] std::string_view why() const noexcept { return why_.view(); }
 
  private:
   ActorId self_;
-  ActorId sender_ = 0;
+  Envelope* envelope_ = nullptr;  // of the message being handled
+  void* seat_;                    // the library's: whose turn this is
+  bool is_stashing_ = false;
+  bool wants_unstash_ = false;
   Wish wish_ = Wish::go_on;
   // In a union, since it is long to clear and rarely needed: there after fail().
   union {
     ExitText why_;
   };
 };
+
+inline bool detail::is_stashing(const Context& context) noexcept { return context.is_stashing(); }
 
 }  // namespace jzx

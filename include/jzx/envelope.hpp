@@ -27,6 +27,9 @@ struct MessageType {
   void (*destroy)(Envelope& envelope) noexcept;  // ends the message; null: nothing to do
   // Calls the handler that was found at compile time; null: look it up by key.
   void (*handle)(void* actor, Context& context, Envelope& envelope);
+  // The key of what the user sent, which for an ask is inside; it comes first in memory.
+  const MessageType* inner;
+  bool is_boxed;  // the storage holds a pointer to the message
 };
 
 struct alignas(64) Envelope {

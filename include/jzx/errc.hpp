@@ -1,7 +1,7 @@
 // What a call can answer. The values are those of jzx_err in the C header.
 #pragma once
 
-#include <jzx/export.hpp>
+#include <jzx/detail/export.hpp>
 
 namespace jzx {
 

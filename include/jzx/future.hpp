@@ -3,8 +3,9 @@
 //
 //   auto [future, promise] = jzx::promise<int>();
 //
-// get() blocks a plain thread. On a loop's own thread that would wait for itself: use
-// Loop::run_until there, or then(). Combinators and coroutines come with step 4.
+// get() blocks a plain thread, or one of a runtime's blocking pool. Handlers run to their end and
+// do not wait: there get() is refused at once if the result is not there yet; use then(), or on a
+// loop Loop::run_until. Combinators and coroutines come with step 4.
 #pragma once
 
 #include <atomic>
@@ -13,15 +14,15 @@
 #include <memory>
 #include <utility>
 
-#include <jzx/export.hpp>
+#include <jzx/detail/export.hpp>
 #include <jzx/result.hpp>
 
 namespace jzx {
 
 namespace detail {
 
-// Is this thread inside a loop's run?
-[[nodiscard]] JZX_API bool is_on_a_loop() noexcept;
+// Does this thread run actors that must not wait: a loop, or a worker?
+[[nodiscard]] JZX_API bool must_not_wait() noexcept;
 
 // What the two ends share. `stage` decides who does what: the side that comes second runs the
 // callback.
@@ -88,12 +89,13 @@ class [[nodiscard]] Future {
   [[nodiscard]] bool is_valid() const noexcept { return state_ != nullptr; }
   [[nodiscard]] bool is_ready() const noexcept { return is_valid() && state_->is_ready(); }
 
-  // Waits for the result and takes it; the future is then empty. On a loop's own thread a result
-  // that is not there yet is an error, at once.
+  // Waits for the result and takes it; the future is then empty. Inside a handler a result that is
+  // not there yet is an error, at once.
   Result<T> get() {
     if (!is_valid()) return Error(Errc::invalid_arg, "the future is empty");
-    if (!is_ready() && detail::is_on_a_loop()) {
-      return Error(Errc::invalid_arg, "get() would block the loop that it waits for");
+    if (!is_ready() && detail::must_not_wait()) {
+      return Error(Errc::invalid_arg,
+                   "get() would wait inside a handler, which runs to its end: use then()");
     }
     state_->wait();
     const std::shared_ptr<detail::FutureState<T>> state = std::move(state_);
@@ -101,7 +103,8 @@ class [[nodiscard]] Future {
   }
 
   // Calls back once with the result: at once if it is there, else on the thread that resolves it,
-  // which is the actor's loop for an ask. The callback must not throw. The future is then empty.
+  // which for an ask is the one that runs the actor. The callback must not throw. The future is
+  // then empty.
   void then(std::function<void(Result<T>)> callback) {
     if (!is_valid()) return callback(Error(Errc::invalid_arg, "the future is empty"));
     std::exchange(state_, nullptr)->set_callback(std::move(callback));

@@ -40,8 +40,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <jzx/export.hpp>
-#include <jzx/message.hpp>
+#include <jzx/detail/export.hpp>
+#include <jzx/detail/message.hpp>
 #include <jzx/result.hpp>
 
 namespace jzx {

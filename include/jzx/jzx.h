@@ -3,7 +3,8 @@
  *
  * Threads: a jzx_loop belongs to the thread that runs it. Only
  * jzx_send_async, jzx_loop_request_stop and the two version functions may be
- * called from other threads; every other call belongs to the loop's thread.
+ * called from other threads; every other call belongs to the loop's thread. The
+ * loop of a runtime (see "all cores") takes every call from any thread.
  *
  * Ownership: message payloads are never copied and never freed by the runtime.
  * What a handler will never see goes to the observer's on_dead_letter, which is
@@ -105,7 +106,8 @@ typedef uint64_t jzx_timer_id;
 
 typedef struct jzx_loop jzx_loop;
 
-/* Called from the loop's thread and from threads inside jzx_send_async. alloc
+/* Called from the loop's thread and from threads inside jzx_send_async; of a
+ * runtime, from any thread inside it or inside a call, also at the same time. alloc
  * may return NULL at any time: the call that needed memory returns NO_MEMORY. */
 typedef struct jzx_allocator {
   void* (*alloc)(void* ctx, size_t size);
@@ -212,7 +214,8 @@ typedef struct jzx_exit_signal {
   jzx_exit_reason reason;
 } jzx_exit_signal;
 
-/* Called on the loop's thread; must not block. NULL members are skipped. What
+/* Called on the loop's thread (of a runtime: on the thread concerned, also at the
+ * same time); must not block. NULL members are skipped. What
  * another thread caused (a full mailbox) is told at the next tick, once per actor. */
 typedef struct jzx_observer {
   void (*on_actor_start)(void* ctx, jzx_actor_id id, const char* name);
@@ -313,7 +316,7 @@ JZX_API jzx_err jzx_trap_exit(jzx_loop* loop, jzx_actor_id id, int on);
 
 /* A runtime is a loop on several threads, its workers, which share the ready actors and take from
  * one another when they run out. Behaviours are the same; one actor is still run by one thread at a
- * time. Fields that are 0 take their defaults. */
+ * time. Fields after `loop` that are 0 take their defaults. */
 typedef struct jzx_runtime jzx_runtime;
 
 typedef struct jzx_runtime_config {

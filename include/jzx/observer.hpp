@@ -20,6 +20,9 @@ enum class DeadLetterReason : uint8_t {
   closing,      // the system ended
 };
 
+// What is done with a stalled handler where there is no observer.
+JZX_API void tell_stall_on_stderr(ActorId id, const char* message, uint64_t running_ms) noexcept;
+
 class Observer {
  public:
   virtual ~Observer() = default;

@@ -8,7 +8,7 @@
 #include <functional>
 #include <utility>
 
-#include <jzx/message.hpp>
+#include <jzx/detail/message.hpp>
 
 namespace jzx {
 

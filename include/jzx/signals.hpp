@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <jzx/export.hpp>
+#include <jzx/detail/export.hpp>
 
 namespace jzx {
 

@@ -1,10 +1,11 @@
-// What can be done in a running system, by the loop and from inside a handler alike: spawn, stop,
-// link, monitor, names, timers, file descriptors.
+// What can be done in a running system, by a loop or a runtime and from inside a handler alike:
+// spawn, stop, link, monitor, names, timers, file descriptors.
 //
-// Actors of another loop can be sent to, but not stopped, linked, monitored, given timers or names
-// from here: that is actor_not_local.
+// Actors of another system can be sent to, but not stopped, linked, monitored, given timers or
+// names from here: that is actor_not_local.
 //
-// Threads: the loop's own, except that references may be sent to from anywhere.
+// Threads: of a loop its own, except that references may be sent to from anywhere; of a runtime
+// any. A Context is for its handler's.
 #pragma once
 
 #include <atomic>
@@ -12,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include <jzx/handle_pools.hpp>
 #include <jzx/supervisor.hpp>
 
 namespace jzx {
@@ -38,6 +40,9 @@ class Placement {
   // On a thread that may block.
   [[nodiscard]] static constexpr Placement blocking() noexcept { return Placement(254); }
 
+  // Nowhere by itself: when its owner polls it; see manual.hpp.
+  [[nodiscard]] static constexpr Placement by_hand() noexcept { return Placement(253); }
+
   // ---- for the library ----
   [[nodiscard]] constexpr uint8_t home() const noexcept { return home_; }
 
@@ -57,6 +62,21 @@ struct SpawnOptions {
   Placement placement = Placement::anywhere();
 };
 
+// A type of actor, as the registry of a system knows it.
+struct ActorTypeInfo {
+  std::string_view name;  // as it is written in C++
+  size_t state_size = 0;
+  std::vector<std::string_view> messages;  // those it lists for untyped sends
+};
+
+namespace detail {
+
+[[nodiscard]] JZX_API std::string_view type_name_of(Port& port, ActorId id) noexcept;
+[[nodiscard]] JZX_API std::vector<ActorTypeInfo> known_types(Port& port);
+[[nodiscard]] JZX_API HandlePools& handle_pools_of(Port& port) noexcept;
+
+}  // namespace detail
+
 struct TimerId {
   uint64_t value = 0;
 };
@@ -64,6 +84,15 @@ struct TimerId {
 struct MonitorRef {
   uint64_t value = 0;
 };
+
+class SystemFace;
+
+namespace detail {
+
+// The port behind a face; nullptr if it could not be made.
+[[nodiscard]] Port* port_of(const SystemFace& face) noexcept;
+
+}  // namespace detail
 
 class SystemFace {
  public:
@@ -113,9 +142,22 @@ class SystemFace {
     return supervise_error_.load(std::memory_order_relaxed);
   }
 
+  // What sort of actor this is, as its type is written in C++; empty if it has ended.
+  [[nodiscard]] std::string_view type_name(Pid actor) const {
+    if (is_elsewhere(actor) || !actor) return {};
+    return detail::type_name_of(*port_, actor.id());
+  }
+  // Every type of actor that was spawned here so far.
+  [[nodiscard]] std::vector<ActorTypeInfo> actor_types() const {
+    return port_ == nullptr ? std::vector<ActorTypeInfo>() : detail::known_types(*port_);
+  }
+
   // Both take effect before its next message.
   Errc stop(Pid actor) { return end(actor, ExitReason::normal); }
   Errc kill(Pid actor) { return end(actor, ExitReason::killed); }
+
+  // The handle pools of this system, one per type; they end with it. The system must be there.
+  [[nodiscard]] HandlePools& handle_pools() { return detail::handle_pools_of(*port_); }
 
   // ---- names ----
 
@@ -180,6 +222,12 @@ class SystemFace {
       return Errc::invalid_arg;
     }
   }
+  // For the library: with a message type of its own making.
+  template <class M>
+  Errc send_after_as(std::chrono::milliseconds delay, Pid target, const MessageType& type,
+                     M&& message) {
+    return arm(delay, target, type, std::forward<M>(message), nullptr);
+  }
   Errc cancel(TimerId timer) {
     return port_ == nullptr ? Errc::loop_closed : detail::cancel_timer(*port_, timer.value);
   }
@@ -196,6 +244,7 @@ class SystemFace {
   }
 
  protected:
+  friend detail::Port* detail::port_of(const SystemFace& face) noexcept;
   explicit SystemFace(detail::Port* port) noexcept : port_(port) {}
   ~SystemFace() = default;
 
@@ -244,5 +293,7 @@ class SystemFace {
   std::atomic<Errc> spawn_error_{Errc::ok};
   std::atomic<Errc> supervise_error_{Errc::ok};
 };
+
+inline detail::Port* detail::port_of(const SystemFace& face) noexcept { return face.port_; }
 
 }  // namespace jzx

@@ -18,7 +18,7 @@
 // before it writes a slot again, so it does not write under a reader. push() is also sequentially
 // consistent: its caller goes on to look for sleepers; see drivers/workers/idle.hpp.
 //
-// Threads: push(), pop() by the owner; steal_into() and looks by anybody.
+// Threads: push(), pop() by the owner; steal() and looks by anybody.
 #pragma once
 
 #include <cstddef>

@@ -117,8 +117,19 @@ void jzx_loop_request_stop(jzx_loop* loop) {
 void jzx_loop_set_observer(jzx_loop* loop, const jzx_observer* observer, void* ctx) {
   jzx::capi::Call call(loop);
   if (call.is_refused()) return;
-  if (observer != nullptr) loop->observer.set(*observer, ctx);
-  loop->port->system.set_observer(observer != nullptr ? &loop->observer : nullptr);
+  jzx::core::System& system = loop->port->system;
+  if (observer == nullptr) return system.set_observer(nullptr);
+  jzx::capi::CObserver* mine = &loop->observer;
+  if (loop->alone == nullptr) {
+    mine = system.allocator.create<jzx::capi::CObserver>();
+    if (mine == nullptr) return;  // no memory: the one before stays
+    // relaxed: looked at again when no other thread is left.
+    mine->older = loop->observers.load(std::memory_order_relaxed);
+    while (!loop->observers.compare_exchange_weak(mine->older, mine, std::memory_order_relaxed)) {
+    }
+  }
+  mine->set(*observer, ctx);
+  system.set_observer(mine);
 }
 
 jzx_err jzx_send_async(jzx_loop* loop, jzx_actor_id target, void* data, size_t len, uint32_t tag) {

@@ -33,11 +33,17 @@ class CObserver final : public Observer {
   void mailbox_full(ActorId id) override {
     if (callbacks_.on_mailbox_full != nullptr) callbacks_.on_mailbox_full(ctx_, id);
   }
+  // The C interface has no callback for this; what is wrong should be told all the same.
+  void handler_stalled(ActorId id, const char* message, uint64_t running_ms) override {
+    tell_stall_on_stderr(id, message, running_ms);
+  }
   void dead_letter(ActorId target, Envelope& envelope, DeadLetterReason) override {
     if (callbacks_.on_dead_letter == nullptr) return;
     if (envelope.type->key != &raw_message_type) return;  // a C++ message ends by itself
     callbacks_.on_dead_letter(ctx_, target, &envelope.as<jzx_message>());
   }
+
+  CObserver* older = nullptr;  // see jzx_loop
 
  private:
   jzx_observer callbacks_{};

@@ -34,6 +34,7 @@ inline constexpr ActorId kNobody = 0;
 
 struct Child;
 struct Relations;
+class System;
 
 enum class Status : uint8_t { init, running, stopping, stopped, failed };
 
@@ -64,6 +65,16 @@ struct alignas(64) Actor : base::Runnable {
 
   // relaxed throughout: each bit is a flag on its own.
   void note(Attention what) noexcept { attention.fetch_or(what, std::memory_order_relaxed); }
+  // The request is in the state word already. release: who takes the hint sees it there.
+  void note_exit() noexcept { attention.fetch_or(kExitHint, std::memory_order_release); }
+  void take_exit_hint() noexcept {
+    // acquire: pairs with note_exit().
+    attention.fetch_and(static_cast<uint8_t>(~kExitHint), std::memory_order_acquire);
+  }
+  // It runs by hand, and is ready. release: the turn that follows sees what this one did.
+  void note_ready_by_hand() noexcept {
+    attention.fetch_or(kReadyByHand, std::memory_order_release);
+  }
   void unnote(Attention what) noexcept {
     attention.fetch_and(static_cast<uint8_t>(~what), std::memory_order_relaxed);
   }
@@ -73,6 +84,8 @@ struct alignas(64) Actor : base::Runnable {
 
   [[nodiscard]] ActorId id() const noexcept { return own_id; }
   using Runnable::set_run;
+  // In its own turn. Others ask for the kind under the lock.
+  void set_kind(const System& system, const Kind& other) noexcept;
 
   // ---- the senders' line; it begins with the bytes that Runnable leaves ----
 

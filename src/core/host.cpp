@@ -1,3 +1,4 @@
+#include <cstdio>
 #include <utility>
 
 #include "core/message_timer.hpp"
@@ -5,7 +6,14 @@
 
 namespace jzx {
 
-const MessageType raw_message_type{"raw", &raw_message_type, nullptr, nullptr};
+const MessageType raw_message_type{"raw",   &raw_message_type, nullptr,
+                                   nullptr, &raw_message_type, false};
+
+void tell_stall_on_stderr(ActorId id, const char* message, uint64_t running_ms) noexcept {
+  std::fprintf(stderr, "jzx: actor %llx has been handling a message (%s) for %llu ms\n",
+               static_cast<unsigned long long>(id), message,
+               static_cast<unsigned long long>(running_ms));
+}
 
 const char* to_string(Errc code) noexcept {
   switch (code) {
@@ -164,7 +172,7 @@ Host::Host(System& the_system, uint8_t index_, uint32_t messages_per_turn_) noex
 // Whoever submits it publishes what it did through the state word; its owner looks at the note.
 void Host::submit_elsewhere(base::Runnable& work) noexcept {
   JZX_ASSERT(work.home == base::kByHand);
-  static_cast<Actor&>(work).note(kReadyByHand);
+  static_cast<Actor&>(work).note_ready_by_hand();
 }
 
 void Host::let_go() noexcept {

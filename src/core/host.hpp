@@ -100,6 +100,7 @@ class Host : public base::Executor {
 
   System& system;
   const bool has_siblings;
+  bool may_wait = false;  // its thread is there to block, and nobody is kept waiting by it
   uint8_t index;
   base::RunQueue ready;  // of work that only this thread runs
   // Whose turn it is: the sender of what is sent now. relaxed: others only take a snapshot.

@@ -50,6 +50,9 @@ class Kind {
 
   [[nodiscard]] virtual const char* name() const noexcept = 0;
 
+  // For people: what sort of actor this one is. Under the actor's lock, or in its turn.
+  [[nodiscard]] virtual const char* type_name(const Actor&) const noexcept { return name(); }
+
   // What the run queue calls: run_actor(), or the kind's own instance of run_turn() (see turn.hpp),
   // in which resume() is known to the compiler and which must do the same.
   using RunFn = void (*)(base::Runnable& actor, base::Executor& executor);

@@ -165,6 +165,14 @@ void retire(Host& host, Actor& actor) noexcept {
   }
 }
 
+// Most actors have no bonds when they end; then none will be made, and that is all there is to do.
+bool close_bonds_if_none(System& system, Actor& actor) noexcept {
+  Bonds hold(system.is_shared, actor);
+  if (actor.relations != nullptr) return false;
+  actor.bonds_closed = true;
+  return true;
+}
+
 // From here on its lists only get shorter.
 void close_bonds(System& system, Actor& actor) noexcept {
   Bonds hold(system.is_shared, actor);
@@ -183,7 +191,7 @@ void destroy_body(Host& host, Actor& actor, ExitReason reason) noexcept {
 void end_actor(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
   destroy_body(host, actor, reason);
   actor.status = reason == ExitReason::normal ? Status::stopped : Status::failed;
-  close_bonds(host.system, actor);
+  if (!actor.bonds_closed) close_bonds(host.system, actor);  // only we close them
   if (actor.relations != nullptr) {
     // One may have come from another thread after its mail was drained.
     abandon_timers(host, actor, DeadLetterReason::target_gone);
@@ -320,17 +328,20 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
       relations->high_water = options.high_water;
     }
   }
-  // One of a start that may yet be undone is scheduled, by us, until that is certain.
-  const bool is_held = host.holding_back > 0 && system.is_shared;
+  // Where others could run it, it is scheduled by us until we let go of it: one of a start that may
+  // yet be undone, and one whose parent may end it before the observer was told of its birth.
+  Observer* observer = system.observer();
+  const bool is_held =
+      system.is_shared && (host.holding_back > 0 || (child != nullptr && observer != nullptr));
   const bool is_scheduled = options.first_turn || is_held;
   const ActorId id = make_id(actor->slot.load(std::memory_order_relaxed),  // ours
                              actor->state.next_generation(system.first_generation));
   if (ok(error)) {
     furnish(system, *actor, options, label, child);
     actor->relations = relations;
-    if (move_in(system, *actor, child, options.parent, id, is_scheduled)) {
-      host.count_birth();
-    } else {
+    host.count_birth();
+    if (!move_in(system, *actor, child, options.parent, id, is_scheduled)) {
+      host.count_end();
       actor->kind = nullptr;
       actor->relations = nullptr;
       actor->child = nullptr;
@@ -347,7 +358,7 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
     return error;
   }
   out = id;
-  if (Observer* observer = system.observer()) observer->actor_started(id, label);
+  if (observer != nullptr) observer->actor_started(id, label);
   if (is_scheduled) host.submit(*actor);
   return Errc::ok;
 }
@@ -361,7 +372,7 @@ Errc request_exit(Host& host, ActorId id, ExitReason reason) noexcept {
   if (actor == nullptr) return Errc::no_such_actor;
   const Wake wake = actor->state.request_exit(generation_of(id), reason);
   if (wake == Wake::gone) return Errc::no_such_actor;
-  actor->note(kExitHint);  // before it can run
+  actor->note_exit();  // before it can run by our doing
   if (wake == Wake::submit) host.submit(*actor);
   return Errc::ok;
 }
@@ -372,25 +383,19 @@ void obey_exit_request(Host& host, Actor& actor) noexcept {
   const Outcome outcome = actor.kind->stop(actor, turn);
   turn.finish();
   host.set_acting(kNobody);
-  switch (outcome) {
-    case Outcome::suspended:
-      if (!actor.state.suspend(true)) host.submit(actor);
-      break;
-    case Outcome::budget_spent:
-    case Outcome::wants_mail:
-      host.submit(actor);
-      break;
-    case Outcome::stopped:
-    case Outcome::failed:
-      begin_end(host, actor, actor.state.requested_reason(), kNoText);
-      break;
+  if (outcome == Outcome::stopped || outcome == Outcome::failed) {
+    return begin_end(host, actor, actor.state.requested_reason(), kNoText);
   }
+  actor.note_exit();  // its next turn is for this too
+  if (outcome != Outcome::suspended || !actor.state.suspend(true)) host.submit(actor);
 }
 
 void begin_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
   set_stopping(actor);
-  abandon_timers(host, actor, DeadLetterReason::target_gone);
+  const bool is_alone = close_bonds_if_none(host.system, actor);
+  if (!is_alone) abandon_timers(host, actor, DeadLetterReason::target_gone);
   drain_mailbox(host, actor, DeadLetterReason::target_gone);
+  if (is_alone) return finish_end(host, actor, reason, text);
   const ActorId youngest = youngest_child(host.system, actor);
   if (youngest == kNobody) return finish_end(host, actor, reason, text);
   actor.relations->exit_reason = reason;

@@ -94,9 +94,11 @@ inline void give_back(Actor& actor, uint32_t system_messages) noexcept {
   return handled_count(actor) + actor.held;
 }
 
-// How many messages are queued, or on their way; a snapshot unless the caller is the consumer.
+// How many messages are queued, or on their way; a snapshot unless the caller is the consumer. For
+// another the two counters may be of different moments, and an empty queue look like less.
 [[nodiscard]] inline uint32_t queued_count(const Actor& actor) noexcept {
-  return (actor.state.sent() - handled_count(actor)) & StateWord::kSentMask;
+  const uint32_t difference = (actor.state.sent() - handled_count(actor)) & StateWord::kSentMask;
+  return difference < StateWord::kSentMask / 4 * 3 ? difference : 0;
 }
 
 }  // namespace jzx::core

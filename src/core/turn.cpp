@@ -1,5 +1,7 @@
 #include "core/turn.hpp"
 
+#include <limits>
+
 #include "core/lifecycle.hpp"
 #include "core/message_timer.hpp"
 
@@ -23,6 +25,52 @@ void Turn::refuse() noexcept {
   }
 }
 
+void Actor::set_kind(const System& system, const Kind& other) noexcept {
+  Bonds hold(system.is_shared, *this);
+  kind = &other;
+  set_run(other.run);
+}
+
+Envelope* Turn::hold() noexcept {
+  if (actor.held == std::numeric_limits<uint16_t>::max()) return nullptr;
+  // relaxed: only the consumer writes it. A sender may have seen the higher number, and let in one
+  // message more than fits.
+  actor.handled.store(actor.handled.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  ++actor.held;
+  return std::exchange(in_hand_, nullptr);
+}
+
+void Turn::release(Envelope& oldest, Envelope& newest, uint32_t count) noexcept {
+  JZX_ASSERT(count <= actor.held);
+  newest.next = actor.inbox;
+  actor.inbox = &oldest;
+  actor.held = static_cast<uint16_t>(actor.held - count);
+}
+
+void drop_held(Host& host, Actor& actor, Envelope& envelope) noexcept {
+  JZX_ASSERT(actor.held > 0);
+  --actor.held;
+  // relaxed: as in hold().
+  actor.handled.store(actor.handled.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  const bool is_closing = host.system.is_closing.load(std::memory_order_relaxed);  // a flag
+  host.dead_letter(actor.id(), envelope,
+                   is_closing ? DeadLetterReason::closing : DeadLetterReason::target_gone);
+}
+
+bool run_by_hand(Host& host, Actor& actor, uint32_t messages) {
+  JZX_ASSERT(actor.home == base::kByHand);
+  // acquire: what the one before did in its turn is seen; whoever takes the note away has the turn.
+  const uint8_t before =
+      actor.attention.fetch_and(static_cast<uint8_t>(~kReadyByHand), std::memory_order_acq_rel);
+  if ((before & kReadyByHand) == 0) return false;
+  const ActorId outer = host.acting();  // it may be polled from inside another's handler
+  const uint32_t usual = std::exchange(host.messages_per_turn, messages);
+  actor.run(host);
+  host.messages_per_turn = usual;
+  host.set_acting(outer);
+  return true;
+}
+
 namespace {
 
 // Foreign senders were refused since the last time.
@@ -37,6 +85,7 @@ Outcome start_body(Actor& actor, Turn& turn) {
   JZX_ASSERT(actor.status == Status::init);
   actor.status = Status::running;
   actor.unnote(kNotRunning);
+  if (turn.host.has_siblings) turn.host.note_step(nullptr);
   return actor.kind->start(actor, turn);  // mail that waits already is for the next turn
 }
 
@@ -114,10 +163,11 @@ void measure(Host& host, Actor& actor) {
 bool attend(Host& host, Actor& actor) {
   if (actor.has_note(kFullNoted)) tell_full(host, actor);
   if (actor.status > Status::running) return continue_end(host, actor), false;
+  // The hint goes before the look: one that comes after it stays for the next turn.
+  if (actor.has_note(kExitHint)) actor.take_exit_hint();
   if (actor.state.exit_requested()) return obey_exit_request(host, actor), false;
   if (actor.has_note(kMeasured)) measure(host, actor);
-  actor.unnote(kExitHint);  // it was meant for one who lived here before
-  return true;
+  return true;  // a hint was meant for one who lived here before
 }
 
 void run_actor(base::Runnable& runnable, base::Executor& executor) {

@@ -45,6 +45,12 @@ class Turn {
   // The message in hand cannot be handled by this body.
   void refuse() noexcept;
 
+  // Puts the message in hand, a user's, aside: it still counts as queued. The body keeps it, and
+  // gives it back by release() or, when it ends, to drop_held(). nullptr: no more can be held.
+  [[nodiscard]] Envelope* hold() noexcept;
+  // `count` held messages, chained from the oldest to the newest, come before all other mail.
+  void release(Envelope& oldest, Envelope& newest, uint32_t count) noexcept;
+
   // Why take() had nothing more.
   [[nodiscard]] Outcome pause() const noexcept {
     return budget_ == 0 ? Outcome::budget_spent : Outcome::wants_mail;
@@ -67,6 +73,13 @@ class Turn {
   Envelope* in_hand_ = nullptr;
   uint32_t budget_;
 };
+
+// A body that ends gives up what it held.
+void drop_held(Host& host, Actor& actor, Envelope& envelope) noexcept;
+
+// The turn of an actor that runs by hand, for at most so many messages. False: it had nothing to
+// do. On a thread that is, for the length of the call, this host's; `actor` is live.
+bool run_by_hand(Host& host, Actor& actor, uint32_t messages);
 
 // Something is unusual about the actor. False: it has had its turn.
 [[nodiscard]] bool attend(Host& host, Actor& actor);

@@ -55,6 +55,21 @@ LoopSystem* LoopSystem::create(const LoopOptions& options) noexcept {
   return create_aligned<LoopSystem>(options.allocator, options, std::move(reactor), seed);
 }
 
+core::Host* LoopSystem::begin_turn() noexcept {
+  if (!is_open()) return nullptr;
+  loop.enter_call();
+  if (turns_by_hand_++ == 0) {
+    outer_ = base::Executor::current();
+    worker.enter_thread();
+  }
+  return &worker;
+}
+
+void LoopSystem::end_turn(core::Host&) noexcept {
+  if (--turns_by_hand_ == 0) worker.leave_thread(outer_);
+  loop.leave_call();
+}
+
 bool LoopSystem::destroy() noexcept {
   if (!is_open()) return false;  // a callback of this very destruction
   if (loop.is_entered()) {

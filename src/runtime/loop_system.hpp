@@ -35,6 +35,8 @@ class LoopSystem final : public detail::Port {
     return &worker;
   }
   void end_call(core::Host&) noexcept override { loop.leave_call(); }
+  core::Host* begin_turn() noexcept override;
+  void end_turn(core::Host& host) noexcept override;
   drivers::FdWatches& watches_for(int) noexcept override { return worker.watches(); }
   void wake() noexcept override { worker.io().wake(); }
   void request_stop() noexcept override { loop.request_stop(); }
@@ -52,6 +54,9 @@ class LoopSystem final : public detail::Port {
   friend void destroy_aligned(base::Allocator, T*) noexcept;
 
   LoopSystem(const LoopOptions& options, io::ReactorPtr reactor, uint64_t seed) noexcept;
+
+  base::Executor* outer_ = nullptr;  // whose thread it was before a turn by hand
+  uint32_t turns_by_hand_ = 0;
   ~LoopSystem() = default;
 };
 

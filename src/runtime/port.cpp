@@ -1,13 +1,16 @@
-// The functions of jzx/port.hpp: how the typed edge reaches a system.
+// The functions of jzx/detail/port.hpp: how the typed edge reaches a system.
 #include "runtime/port.hpp"
 
 #include <algorithm>
+
+#include <jzx/manual.hpp>
 
 #include "base/prng.hpp"
 #include "core/bonds.hpp"
 #include "core/lifecycle.hpp"
 #include "core/message_timer.hpp"
 #include "core/names.hpp"
+#include "core/turn.hpp"
 #include "kinds/handlers/handlers.hpp"
 
 namespace jzx::runtime {
@@ -110,6 +113,20 @@ Errc finish_send(Port& port, ActorId target, Envelope& envelope) noexcept {
   return result;
 }
 
+Errc try_send(Port& port, ActorId target, Envelope& envelope) noexcept {
+  if ((envelope.flags & Envelope::kForeign) == 0) {
+    return core::send(*reinterpret_cast<core::Host*>(envelope.next), target, envelope);
+  }
+  envelope.flags = 0;
+  const Errc result = core::send_foreign(port.any_host(), target, envelope);
+  if (result == Errc::ok) {
+    port.leave();
+  } else {
+    envelope.flags = Envelope::kForeign;
+  }
+  return result;
+}
+
 void* allocate(Port& port, size_t size) noexcept { return port.system.allocator.allocate(size); }
 void release(Port& port, void* memory) noexcept { port.system.allocator.release(memory); }
 
@@ -134,8 +151,39 @@ Errc spawn(Port& port, const ActorType& type, void* instance, const SpawnRequest
   options.home = request.home;
   options.overload = static_cast<core::Overload>(request.overload);
   options.high_water = request.high_water;
-  return core::spawn(call.host(), options, out);
+  const Errc result = core::spawn(call.host(), options, out);
+  if (ok(result)) port.types.note(type);
+  return result;
 }
+
+bool poll_by_hand(Port& port, ActorId id, uint32_t messages, size_t& handled) {
+  core::Host* host = port.begin_turn();
+  if (host == nullptr) return false;
+  core::Actor* actor = port.system.actors.find(id);
+  bool is_there = false;
+  if (actor != nullptr) {
+    core::Bonds hold(port.system.is_shared, *actor);
+    is_there = port.system.is_live(*actor, id) && actor->home == base::kByHand;
+  }
+  // It ends in its own turns only, and those are here.
+  const uint64_t before = host->counters.handled;
+  const bool has_run = is_there && core::run_by_hand(*host, *actor, messages);
+  handled += host->counters.handled - before;
+  port.end_turn(*host);
+  return has_run;
+}
+
+std::string_view type_name_of(Port& port, ActorId id) noexcept {
+  core::Actor* actor = port.system.actors.find(id);
+  if (actor == nullptr) return {};
+  core::Bonds hold(port.system.is_shared, *actor);
+  if (!port.system.is_live(*actor, id) || actor->kind == nullptr) return {};
+  return actor->kind->type_name(*actor);
+}
+
+HandlePools& handle_pools_of(Port& port) noexcept { return port.pools; }
+
+std::vector<ActorTypeInfo> known_types(Port& port) { return port.types.list(); }
 
 Errc request_exit(Port& port, ActorId id, ExitReason reason) noexcept {
   Call call(port);
@@ -200,6 +248,9 @@ Errc cancel_timer(Port& port, uint64_t id) noexcept {
   return call ? core::cancel_timer(call.host(), id) : Errc::loop_closed;
 }
 
-bool is_on_a_loop() noexcept { return base::Executor::current() != nullptr; }
+bool must_not_wait() noexcept {
+  const auto* host = static_cast<core::Host*>(base::Executor::current());
+  return host != nullptr && !host->may_wait;
+}
 
 }  // namespace jzx::detail

@@ -1,6 +1,6 @@
 // A Port is a running system as its users reach it: the typed references of C++ through the
-// functions of jzx/port.hpp, C through jzx_loop. There is one kind per driver; what they have in
-// common is here.
+// functions of jzx/detail/port.hpp, C through jzx_loop. There is one kind per driver; what they
+// have in common is here.
 //
 //   send         on a thread of the system with that thread's host, else as a foreign thread
 //   other calls  with the host that begin_call() gives
@@ -9,11 +9,14 @@
 // thread.
 #pragma once
 
-#include <jzx/port.hpp>
+#include <jzx/detail/port.hpp>
+#include <jzx/handle_pools.hpp>
 
 #include "base/call_gate.hpp"
 #include "core/send.hpp"
 #include "drivers/loop/fd_watches.hpp"
+#include "runtime/groups.hpp"
+#include "runtime/type_registry.hpp"
 
 namespace jzx::detail {
 
@@ -44,6 +47,11 @@ class Port {
   [[nodiscard]] virtual core::Host* begin_call() noexcept = 0;
   virtual void end_call(core::Host& host) noexcept = 0;
 
+  // A host for a turn that this thread runs by hand, until end_turn(); it is this thread's current
+  // executor in between. nullptr: closing, or no memory.
+  [[nodiscard]] virtual core::Host* begin_turn() noexcept = 0;
+  virtual void end_turn(core::Host& host) noexcept = 0;
+
   // Who watches this fd.
   [[nodiscard]] virtual drivers::FdWatches& watches_for(int fd) noexcept = 0;
 
@@ -60,10 +68,16 @@ class Port {
   [[nodiscard]] core::Ledger ledger() noexcept;
 
   core::System system;
+  runtime::Groups groups{system.allocator, system.first_generation};
+  TypeRegistry types;
+  HandlePools pools;
   void* runtime_face = nullptr;  // the jzx::Runtime that this is, if it is one
 
  protected:
-  explicit Port(const core::SystemOptions& options) noexcept : system(options) {}
+  explicit Port(const core::SystemOptions& options) noexcept
+      : system(options),
+        pools(PoolMemory{options.allocator.alloc_fn, options.allocator.free_fn,
+                         options.allocator.ctx}) {}
   ~Port() = default;
 
   base::CallGate gate_;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 
@@ -114,7 +115,9 @@ void RuntimeSystem::set_face(void* face) noexcept {
 drivers::SideHost* RuntimeSystem::make_host() noexcept {
   auto* host = create_aligned<drivers::SideHost>(options_.allocator, group_, clock_,
                                                  options_.max_msgs_per_actor, seed_);
-  if (host != nullptr) introduce(*host);
+  if (host == nullptr) return nullptr;
+  introduce(*host);
+  host->may_wait = true;  // a thread that is no worker's
   return host;
 }
 
@@ -163,8 +166,10 @@ void RuntimeSystem::pause() noexcept {
 
 // A futex of our own and no condition variable: it may be rung from a signal handler.
 void RuntimeSystem::ring() noexcept {
+  const int outer_errno = errno;                  // of the code that a signal interrupted
   bell_.fetch_add(1, std::memory_order_release);  // what it is rung for is seen by who heard it
   ::syscall(SYS_futex, &bell_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+  errno = outer_errno;
 }
 
 bool RuntimeSystem::wait_for_bell(uint32_t heard, uint64_t deadline_ns) noexcept {
@@ -241,6 +246,40 @@ void RuntimeSystem::end_call(core::Host& host) noexcept {
   if (&host != front_desk_) return;
   front_desk_mutex_.unlock();
   leave();
+}
+
+core::Host* RuntimeSystem::begin_turn() noexcept {
+  if (!is_open()) return nullptr;
+  if (core::Host* here = host_here()) return here;
+  if (!enter()) return nullptr;
+  std::unique_lock hold(visitors_mutex_);
+  for (;;) {
+    for (Visitor& visitor : visitors_) {
+      if (visitor.is_taken) continue;
+      if (visitor.host == nullptr) visitor.host = make_host();
+      if (visitor.host == nullptr) return leave(), nullptr;
+      visitor.is_taken = true;
+      visitor.host->enter_thread();
+      return visitor.host;
+    }
+    visitor_left_.wait(hold);
+  }
+}
+
+void RuntimeSystem::end_turn(core::Host& host) noexcept {
+  for (Visitor& visitor : visitors_) {
+    if (visitor.host != &host) continue;
+    // A turn inside a turn has the same host, and is not the last.
+    if (host.acting() != core::kNobody) return;
+    visitor.host->tell_if_nobody_is_left();
+    visitor.host->leave_thread();
+    {
+      std::lock_guard hold(visitors_mutex_);
+      visitor.is_taken = false;
+    }
+    visitor_left_.notify_one();
+    return leave();
+  }
 }
 
 drivers::FdWatches& RuntimeSystem::watches_for(int fd) noexcept {

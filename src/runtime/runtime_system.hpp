@@ -8,6 +8,7 @@
 // Threads: any. destroy() from none of its own.
 #pragma once
 
+#include <condition_variable>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -54,6 +55,8 @@ class RuntimeSystem final : public detail::Port, private drivers::BlockingPool::
   core::Host& any_host() noexcept override { return *front_desk_; }
   core::Host* begin_call() noexcept override;
   void end_call(core::Host& host) noexcept override;
+  core::Host* begin_turn() noexcept override;
+  void end_turn(core::Host& host) noexcept override;
   drivers::FdWatches& watches_for(int fd) noexcept override;
   void wake() noexcept override { ring(); }
   // Async-signal-safe.
@@ -112,6 +115,15 @@ class RuntimeSystem final : public detail::Port, private drivers::BlockingPool::
   drivers::SideHost* front_desk_ = nullptr;
   std::recursive_mutex front_desk_mutex_;
   std::mutex life_;  // start(), pause()
+  // Hosts of foreign threads that run turns by hand; each is one thread's at a time.
+  struct Visitor {
+    drivers::SideHost* host = nullptr;
+    bool is_taken = false;
+  };
+  static constexpr uint32_t kMostVisitors = 64;
+  std::mutex visitors_mutex_;
+  std::condition_variable visitor_left_;
+  Visitor visitors_[kMostVisitors];
   base::Atomic<bool> stop_requested_{false};
   base::Atomic<uint32_t> bell_{0};  // a futex: who waits should look whether the wait is over
 };

@@ -26,6 +26,7 @@ class HandlersChild final : public supervise::ChildFactory {
                                  });
     if (instance == nullptr) return threw ? Errc::start_failed : Errc::no_memory;
     kinds::describe_handlers(maker_->type(), instance, options);
+    port_.types.note(maker_->type());
     return Errc::ok;
   }
   void unmake(core::Host&, core::SpawnOptions& options) noexcept override {

@@ -303,7 +303,7 @@ bool Supervisor::restart_due(ChildSlot& slot) noexcept {
   slot.is_queued.store(false, std::memory_order_seq_cst);
   // Something else happened to it meanwhile, or it waits anew.
   if (slot.phase != Phase::waiting || slot.is_ticking.load(std::memory_order_seq_cst)) return true;
-  slot.armed_with = nullptr;
+  disarm(slot);  // it has fired, but may not have returned yet
   slot.phase = Phase::down;
   if (group_from_ == kNoGroup) return restart_one(slot);
   // A group that grew after this message was sent is led by someone else.

@@ -9,15 +9,15 @@ failures=0
 
 fresh_tree() {
   rm -rf "$scratch"
-  mkdir -p "$scratch/include/jzx" "$scratch/src/base" "$scratch/src/core" "$scratch/src/io" \
+  mkdir -p "$scratch/include/jzx/detail" "$scratch/src/base" "$scratch/src/core" "$scratch/src/io" \
     "$scratch/src/async" "$scratch/src/net" "$scratch/src/drivers/sim" "$scratch/src/capi" \
     "$scratch/examples/c"
   put include/jzx/jzx.h '#include <stddef.h>'
   put include/jzx/pid.hpp '#include <cstdint>'
-  put include/jzx/message.hpp '#include <jzx/pid.hpp>'
+  put include/jzx/detail/message.hpp '#include <jzx/pid.hpp>'
   put include/jzx/future.hpp '#include <utility>'
   put src/base/slab.hpp '#include <cstddef>'
-  put src/core/actor.hpp '#include <jzx/message.hpp>' '#include "base/slab.hpp"'
+  put src/core/actor.hpp '#include <jzx/detail/message.hpp>' '#include "base/slab.hpp"'
   put src/io/contract.hpp '#include "base/slab.hpp"'
   put src/io/reactor.hpp '#include <liburing.h>' '#include "io/contract.hpp"'
   put src/async/future.hpp '#include <jzx/future.hpp>'
@@ -94,7 +94,7 @@ put src/core/b.hpp '#include "core/c.hpp"'
 put src/core/c.hpp '#include "core/b.hpp"'
 expect src/core/c.hpp:1 'circle: src/core/b.hpp -> src/core/c.hpp -> src/core/b.hpp'
 
-put include/jzx/pid.hpp '#include <jzx/message.hpp>'
+put include/jzx/pid.hpp '#include <jzx/detail/message.hpp>'
 expect include/jzx/pid.hpp:1 'circle'
 
 put include/jzx/pid.hpp '#include <sys/types.h>'

@@ -119,10 +119,10 @@ TEST_P(RestartStorm, TenThousandChildrenUnderATreeFailAtOnceAndAllComeBack) {
       supervisors(wide, generous(), supervisors(wide, generous(), children(100, crowd))));
   ASSERT_TRUE(root);
   ASSERT_TRUE(crowd.up.reaches(count)) << crowd.up.value() << " of " << count << " are up";
-  EXPECT_EQ(watch.restarted.value(), count) << "one restart for every failure";
-  EXPECT_EQ(watch.escalated.value(), 0u);
   EXPECT_EQ(crowd.alive.load(), static_cast<int64_t>(count));
   end();
+  EXPECT_EQ(watch.restarted.value(), count) << "one restart for every failure";
+  EXPECT_EQ(watch.escalated.value(), 0u);
 }
 
 TEST_P(RestartStorm, EverySupervisorThatHasHadEnoughEscalatesOnce) {
@@ -155,9 +155,9 @@ TEST_P(RestartStorm, EverySupervisorThatHasHadEnoughEscalatesOnce) {
   }
   ASSERT_TRUE(watch.escalated.reaches(count));
   ASSERT_TRUE(crowd.up.reaches(count * (2 + kIntensity))) << "each comes back with its child";
+  end();
   EXPECT_EQ(watch.restarted.value(), count * (kIntensity + 1));
   EXPECT_EQ(watch.escalated.value(), count);
-  end();
 }
 
 TEST_P(RestartStorm, NeverMoreRestartsThanTheIntensityAllows) {

@@ -133,11 +133,12 @@ bool Worker::unlink_timer(base::Timer& timer) noexcept {
 }
 
 bool Worker::disarm(base::Timer& timer) {
+  bool was_armed = false;
   for (;;) {
     {
       core::Timers hold(*this);
-      if (unlink_timer(timer)) return true;
-      if (firing_ != &timer || !has_siblings || is_own_thread()) return false;
+      was_armed |= unlink_timer(timer);  // it may have been armed again while it fired
+      if (firing_ != &timer || !has_siblings || is_own_thread()) return was_armed;
     }
     base::yield_thread();
   }
@@ -161,6 +162,7 @@ void Worker::stamp_armed_timers() noexcept {
 // ---- being woken ----
 
 void Worker::post(base::Runnable& work) {
+  if (work.home == base::kByHand) return submit_elsewhere(work);
   injected_.push(work);
   wake_up();
 }

@@ -1,7 +1,6 @@
 #include "drivers/workers/stall_watch.hpp"
 
 #include <chrono>
-#include <cstdio>
 
 #include "core/system.hpp"
 #include "drivers/workers/shared_worker.hpp"
@@ -77,9 +76,7 @@ void StallWatch::look_at(uint32_t worker, uint64_t now_ns) noexcept {
   if (Observer* observer = group_.system.observer()) {
     observer->handler_stalled(actor, name, running_ms);
   } else {
-    std::fprintf(stderr, "jzx: actor %llx has been handling a message (%s) for %llu ms\n",
-                 static_cast<unsigned long long>(actor), name,
-                 static_cast<unsigned long long>(running_ms));
+    tell_stall_on_stderr(actor, name, running_ms);
   }
 }
 

@@ -23,7 +23,7 @@ void WorkerGroup::route(base::Runnable& work) noexcept {
       if (!blocking->post(work)) inject(work);
       return;
     case base::kByHand:
-      return static_cast<core::Actor&>(work).note(core::kReadyByHand);
+      return static_cast<core::Actor&>(work).note_ready_by_hand();
     default:
       return workers_[work.home]->post_pinned(work);
   }

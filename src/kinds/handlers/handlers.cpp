@@ -1,8 +1,11 @@
 #include "kinds/handlers/handlers.hpp"
 
+#include <limits>
+
 #include <jzx/context.hpp>
 
 #include "core/guard.hpp"
+#include "kinds/handlers/extras.hpp"
 
 namespace jzx::kinds {
 
@@ -16,7 +19,6 @@ using detail::ActorType;
 const ActorType& type_of(const Actor& actor) noexcept {
   return *static_cast<const ActorType*>(actor.body.words[0]);
 }
-void* instance_of(const Actor& actor) noexcept { return actor.body.words[1]; }
 detail::Port& port_of(const core::Host& host) noexcept {
   return *static_cast<detail::Port*>(host.port);
 }
@@ -27,62 +29,79 @@ Outcome obey(Turn& turn, const Context& context) noexcept {
                                                : turn.fail(ExitReason::fail, context.why());
 }
 
-// Two of them: an actor changes from the one to the other when its on_start has returned, and only
-// then will its on_stop be called.
+// An actor has one of four of them, after what it has done so far: once its on_start has returned
+// its on_stop will be called; once it has extras they stand in front of its instance.
 class HandlersKind final : public core::Kind {
  public:
-  explicit constexpr HandlersKind(bool has_started) noexcept
-      : Kind(&run_own), has_started_(has_started) {}
+  constexpr HandlersKind(bool has_started, bool is_extended) noexcept
+      : Kind(is_extended ? &run_own<true> : &run_own<false>),
+        has_started_(has_started),
+        is_extended_(is_extended) {}
 
   Outcome start(Actor& actor, Turn& turn) const override;
 
   Outcome resume(Actor& actor, Turn& turn) const override {
-    return core::guard(turn, [&] { return handle_mail(actor, turn); });
-  }
-
-  void destroy(Actor& actor, core::Host& host, ExitReason reason) const noexcept override {
-    const ActorType& type = type_of(actor);
-    // When the whole system ends, no user code runs but destructors.
-    if (type.on_stop != nullptr && has_started_ &&
-        !host.system.is_closing.load(std::memory_order_relaxed)) {
-      (void)core::guard(
-          [&] {
-            Context context(port_of(host), actor.id());
-            type.on_stop(instance_of(actor), context, reason);
-            return true;
-          },
-          [](const char*) { return false; });  // it is ending, and for a reason of its own
-    }
-    type.destroy(instance_of(actor), port_of(host));
-  }
-
-  const char* name() const noexcept override { return "handlers"; }
-
- private:
-  static void run_own(base::Runnable& runnable, base::Executor& executor) {
-    auto& actor = static_cast<Actor&>(runnable);
-    core::run_turn(static_cast<core::Host&>(executor), actor, [&](Turn& turn) {
-      return core::guard(turn, [&] { return handle_mail(actor, turn); });
+    return core::guard(turn, [&] {
+      return is_extended_ ? handle_mail<true>(actor, turn) : handle_mail<false>(actor, turn);
     });
   }
 
+  void destroy(Actor& actor, core::Host& host, ExitReason reason) const noexcept override;
+
+  const char* name() const noexcept override { return "handlers"; }
+  const char* type_name(const Actor& actor) const noexcept override { return type_of(actor).name; }
+
+  [[nodiscard]] static bool is_extended(const Actor& actor) noexcept {
+    return static_cast<const HandlersKind*>(actor.kind)->is_extended_;
+  }
+  [[nodiscard]] static Extras& extras_of(const Actor& actor) noexcept {
+    return *static_cast<Extras*>(actor.body.words[1]);
+  }
+  // Gives the actor extras if it has none. False: no memory.
+  [[nodiscard]] static bool extend(core::System& system, Actor& actor) noexcept;
+
+ private:
+  template <bool is_extended>
+  static void run_own(base::Runnable& runnable, base::Executor& executor) {
+    auto& actor = static_cast<Actor&>(runnable);
+    core::run_turn(static_cast<core::Host&>(executor), actor, [&](Turn& turn) {
+      return core::guard(turn, [&] { return handle_mail<is_extended>(actor, turn); });
+    });
+  }
+
+  static void* instance_of(const Actor& actor) noexcept {
+    return is_extended(actor) ? extras_of(actor).instance : actor.body.words[1];
+  }
+
+  template <bool extended>
   static Outcome handle_mail(Actor& actor, Turn& turn) {
     const ActorType& type = type_of(actor);
-    Context context(port_of(turn.host), actor.id());
+    void* instance = extended ? extras_of(actor).instance : actor.body.words[1];
+    Context context(port_of(turn.host), actor.id(), &turn);
     while (Envelope* envelope = turn.take()) {
-      context.begin(envelope->sender);
-      if (envelope->type->handle != nullptr) [[likely]] {
-        envelope->type->handle(instance_of(actor), context, *envelope);
-      } else if ((envelope->flags & Envelope::kSystem) != 0) {
-        const RawMessage& raw = envelope->as<RawMessage>();
-        type.on_system(instance_of(actor), context, raw.tag, raw.data);
-      } else if (!handle_untyped(type, instance_of(actor), context, *envelope)) {
-        turn.refuse();
+      context.begin(envelope);
+      if (!extended || !handle_otherwise(actor, context, *envelope)) {
+        handle(type, instance, turn, context, *envelope);
       }
-      if (context.wish() != Context::Wish::go_on) [[unlikely]]
-        return obey(turn, context);
+      if (context.wish() == Context::Wish::go_on) [[likely]]
+        continue;
+      if (context.wish() != Context::Wish::rearrange) return obey(turn, context);
+      rearrange(actor, turn, context);
+      if (!extended && is_extended(actor)) return handle_mail<true>(actor, turn);
     }
     return turn.pause();
+  }
+
+  static void handle(const ActorType& type, void* instance, Turn& turn, Context& context,
+                     Envelope& envelope) {
+    if (envelope.type->handle != nullptr) [[likely]] {
+      envelope.type->handle(instance, context, envelope);
+    } else if ((envelope.flags & Envelope::kSystem) != 0) {
+      const RawMessage& raw = envelope.as<RawMessage>();
+      type.on_system(instance, context, raw.tag, raw.data);
+    } else if (!handle_untyped(type, instance, context, envelope)) {
+      turn.refuse();
+    }
   }
 
   static bool handle_untyped(const ActorType& type, void* instance, Context& context,
@@ -95,19 +114,94 @@ class HandlersKind final : public core::Kind {
     return false;
   }
 
+  static bool handle_otherwise(Actor& actor, Context& context, Envelope& envelope) {
+    for (detail::Behaviour* one = extras_of(actor).behaviour; one != nullptr; one = one->below) {
+      if (one->handle(context, envelope)) return true;
+    }
+    return false;
+  }
+
+  // The handler has returned: what it wanted to be put aside, brought back, or ended.
+  static void rearrange(Actor& actor, Turn& turn, Context& context) noexcept {
+    context.end_change();
+    if (!is_extended(actor)) return;  // it brought back what it never put aside
+    Extras& extras = extras_of(actor);
+    extras.end_retired(context.port());
+    if (context.is_stashing()) {
+      context.end_stash();
+      extras.stash(*turn.hold());  // can_stash() saw that there is room
+    }
+    if (context.take_unstash()) extras.unstash_all(turn);
+  }
+
+  static const HandlersKind& kind_for(bool has_started, bool is_extended) noexcept;
+
   bool has_started_;
+  bool is_extended_;
 };
 
-constexpr HandlersKind unstarted(false);
-constexpr HandlersKind started(true);
+constexpr HandlersKind unstarted(false, false);
+constexpr HandlersKind started(true, false);
+constexpr HandlersKind unstarted_extended(false, true);
+constexpr HandlersKind started_extended(true, true);
+
+const HandlersKind& HandlersKind::kind_for(bool has_started, bool is_extended) noexcept {
+  if (has_started) return is_extended ? started_extended : started;
+  return is_extended ? unstarted_extended : unstarted;
+}
 
 Outcome HandlersKind::start(Actor& actor, Turn& turn) const {
   return core::guard(turn, [&] {
-    Context context(port_of(turn.host), actor.id());
+    Context context(port_of(turn.host), actor.id(), &turn);
     type_of(actor).on_start(instance_of(actor), context);
-    actor.kind = &started;
+    rearrange(actor, turn, context);
+    actor.set_kind(turn.host.system, kind_for(true, is_extended(actor)));
     return context.wish() == Context::Wish::go_on ? Outcome::wants_mail : obey(turn, context);
   });
+}
+
+bool HandlersKind::extend(core::System& system, Actor& actor) noexcept {
+  const auto& kind = *static_cast<const HandlersKind*>(actor.kind);
+  if (kind.is_extended_) return true;
+  auto* extras = system.allocator.create<Extras>();
+  if (extras == nullptr) return false;
+  extras->instance = actor.body.words[1];
+  actor.body.words[1] = extras;
+  actor.set_kind(system, kind_for(kind.has_started_, true));
+  return true;
+}
+
+void HandlersKind::destroy(Actor& actor, core::Host& host, ExitReason reason) const noexcept {
+  const ActorType& type = type_of(actor);
+  detail::Port& port = port_of(host);
+  // When the whole system ends, no user code runs but destructors.
+  const bool is_closing = host.system.is_closing.load(std::memory_order_relaxed);  // a flag
+  if (type.on_stop != nullptr && has_started_ && !is_closing) {
+    (void)core::guard(
+        [&] {
+          Context context(port, actor.id(), nullptr);
+          type.on_stop(instance_of(actor), context, reason);
+          return true;
+        },
+        [](const char*) { return false; });  // it is ending, and for a reason of its own
+  }
+  if (is_extended_) {
+    Extras& extras = extras_of(actor);
+    while (extras.oldest != nullptr) {
+      Envelope& envelope = *extras.oldest;
+      extras.oldest = envelope.next;
+      core::drop_held(host, actor, envelope);
+    }
+    while (extras.behaviour != nullptr) {
+      detail::Behaviour* gone = extras.behaviour;
+      extras.behaviour = gone->below;
+      gone->dispose(port);
+    }
+    extras.end_retired(port);
+    actor.body.words[1] = extras.instance;
+    host.system.allocator.destroy(&extras);
+  }
+  type.destroy(actor.body.words[1], port);
 }
 
 }  // namespace
@@ -120,4 +214,51 @@ void describe_handlers(const ActorType& type, void* instance,
   options.first_turn = type.on_start != nullptr;
 }
 
+namespace {
+
+// The turn that a context belongs to; nullptr: it is ending, and has none.
+Turn* turn_of(const Context& context) noexcept { return static_cast<Turn*>(context.seat()); }
+
+}  // namespace
+
 }  // namespace jzx::kinds
+
+namespace jzx::detail {
+
+using kinds::HandlersKind;
+using kinds::turn_of;
+
+Errc push_behaviour(Context& context, Behaviour& behaviour) noexcept {
+  core::Turn* turn = turn_of(context);
+  if (turn == nullptr || !HandlersKind::extend(turn->host.system, turn->actor)) {
+    behaviour.dispose(context.port());
+    return turn == nullptr ? Errc::invalid_arg : Errc::no_memory;
+  }
+  kinds::Extras& extras = HandlersKind::extras_of(turn->actor);
+  behaviour.below = extras.behaviour;
+  extras.behaviour = &behaviour;
+  context.note_change();
+  return Errc::ok;
+}
+
+bool pop_behaviour(Context& context) noexcept {
+  core::Turn* turn = turn_of(context);
+  if (turn == nullptr || !HandlersKind::is_extended(turn->actor)) return false;
+  kinds::Extras& extras = HandlersKind::extras_of(turn->actor);
+  if (extras.behaviour == nullptr) return false;
+  Behaviour* gone = extras.behaviour;  // and perhaps the one that is running
+  extras.behaviour = gone->below;
+  gone->below = extras.retired;
+  extras.retired = gone;
+  context.note_change();
+  return true;
+}
+
+bool can_stash(const Context& context) noexcept {
+  core::Turn* turn = turn_of(context);
+  return turn != nullptr && turn->in_hand() != nullptr &&
+         turn->actor.held < std::numeric_limits<uint16_t>::max() &&
+         HandlersKind::extend(turn->host.system, turn->actor);
+}
+
+}  // namespace jzx::detail

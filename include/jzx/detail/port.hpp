@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include <jzx/detail/export.hpp>
 #include <jzx/envelope.hpp>
 #include <jzx/errc.hpp>
-#include <jzx/export.hpp>
 
 namespace jzx::detail {
 
@@ -22,6 +22,10 @@ class Port;
 [[nodiscard]] JZX_API Envelope* begin_send(Port& port, Errc& error) noexcept;
 // Sends it, or ends the message and gives the envelope back.
 JZX_API Errc finish_send(Port& port, ActorId target, Envelope& envelope) noexcept;
+// Sends it, or leaves everything as it is, for another target: finish_send() must still follow.
+JZX_API Errc try_send(Port& port, ActorId target, Envelope& envelope) noexcept;
+// How many messages wait for this actor, at this moment; 0 if it is gone.
+[[nodiscard]] JZX_API uint32_t queue_length(Port& port, ActorId id) noexcept;
 
 // ---- memory of the port's allocator ----
 

@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <jzx/detail/port.hpp>
 #include <jzx/envelope.hpp>
-#include <jzx/port.hpp>
 
 namespace jzx::detail {
 
@@ -114,8 +114,14 @@ inline constexpr void (*destroy_or_nothing)(Envelope&) noexcept =
 
 // The message on its own: its handler is looked up where it arrives.
 template <class M>
-inline constexpr MessageType message_type{type_name<M>.data(), &message_type<M>,
-                                          destroy_or_nothing<M>, nullptr};
+inline constexpr MessageType message_type{type_name<M>.data(),   &message_type<M>,
+                                          destroy_or_nothing<M>, nullptr,
+                                          &message_type<M>,      !fits_inline<M>};
+
+// Where the message that the user sent lies, alone or in an ask.
+[[nodiscard]] inline void* inner_message(Envelope& envelope) noexcept {
+  return envelope.type->is_boxed ? envelope.as<void*>() : static_cast<void*>(envelope.storage);
+}
 
 // Fills in and sends. A message that is refused ends here.
 template <class M>

@@ -1,0 +1,105 @@
+// How an actor changes its behaviour: a set of functions that stands in front of its own handlers.
+// See Context::become().
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <jzx/actor.hpp>
+
+namespace jzx::detail {
+
+// ---- what a function takes ----
+
+template <class F>
+struct HandlerShape : HandlerShape<decltype(&F::operator())> {};
+template <class R, class C, class M>
+struct HandlerShape<R (C::*)(M)> {
+  using Message = std::remove_cvref_t<M>;
+  static constexpr bool wants_context = false;
+};
+template <class R, class C, class M>
+struct HandlerShape<R (C::*)(M) const> : HandlerShape<R (C::*)(M)> {};
+template <class R, class C, class M>
+struct HandlerShape<R (C::*)(M, Context&)> {
+  using Message = std::remove_cvref_t<M>;
+  static constexpr bool wants_context = true;
+};
+template <class R, class C, class M>
+struct HandlerShape<R (C::*)(M, Context&) const> : HandlerShape<R (C::*)(M, Context&)> {};
+
+template <class F>
+concept HasHandlerShape = requires {
+  &F::operator();
+};
+
+// ---- a behaviour, erased ----
+
+class Behaviour {
+ public:
+  virtual ~Behaviour() = default;
+  // False: it has no function for this message.
+  virtual bool handle(Context& context, Envelope& envelope) = 0;
+  // Ends it and gives its memory back.
+  virtual void dispose(Port& port) noexcept = 0;
+
+  Behaviour* below = nullptr;  // what it stands in front of
+};
+
+template <class A, class... F>
+class BehaviourFor final : public Behaviour {
+ public:
+  static_assert((HasHandlerShape<F> && ...),
+                "jzx: become() takes functions whose message type can be seen: lambdas with a "
+                "plain parameter, not generic ones");
+  static_assert((Handles<A, typename HandlerShape<F>::Message> && ...),
+                "jzx: become() can only stand in for handlers that the actor has: give it an "
+                "on(Message) for each");
+
+  explicit BehaviourFor(F... handlers) : handlers_(std::move(handlers)...) {}
+
+  bool handle(Context& context, Envelope& envelope) override {
+    return std::apply([&](F&... handler) { return (call(handler, context, envelope) || ...); },
+                      handlers_);
+  }
+  void dispose(Port& port) noexcept override {
+    this->~BehaviourFor();
+    release(port, this);
+  }
+
+ private:
+  template <class Fn>
+  static bool call(Fn& handler, Context& context, Envelope& envelope) {
+    using M = typename HandlerShape<Fn>::Message;
+    if (envelope.type->inner != &message_type<M>) return false;
+    const auto invoke = [&]() -> decltype(auto) {
+      M& message = *static_cast<M*>(inner_message(envelope));
+      if constexpr (HandlerShape<Fn>::wants_context) {
+        return handler(std::move(message), context);
+      } else {
+        return handler(std::move(message));
+      }
+    };
+    using R = ReplyOf<A, M>;
+    using Question = Ask<M, R>;
+    if (envelope.type->key == &message_type<Question>) {
+      static_assert(
+          std::is_convertible_v<decltype(invoke()), R>,
+          "jzx: a function in become() must return what the actor's own on(Message) does");
+      answer<R>(context, message_in<Question>(envelope).promise, invoke);
+    } else {
+      (void)invoke();
+    }
+    return true;
+  }
+
+  std::tuple<F...> handlers_;
+};
+
+// The behaviour is the actor's, whatever the answer.
+JZX_API Errc push_behaviour(Context& context, Behaviour& behaviour) noexcept;
+JZX_API bool pop_behaviour(Context& context) noexcept;
+[[nodiscard]] JZX_API bool can_stash(const Context& context) noexcept;
+
+}  // namespace jzx::detail

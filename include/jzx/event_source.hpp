@@ -1,0 +1,113 @@
+// Actors that are driven by events from outside: a clock, a file descriptor. The actor is spawned
+// together with its source, and the source ends with it.
+//
+//   struct Heart { void on(const jzx::TimerEvent& beat) { … } };
+//   auto heart = jzx::spawn_on<Heart>(runtime, jzx::EventSource::every(100ms));
+//
+//   struct Reader { void on(const jzx::IoEvent& event) { … } };
+//   auto reader = jzx::spawn_on<Reader>(runtime, jzx::EventSource::fd(socket, jzx::kIoRead));
+//
+// Threads: as spawning.
+#pragma once
+
+#include <chrono>
+#include <utility>
+
+#include <jzx/context.hpp>
+
+namespace jzx {
+
+// Time has passed. The next one is armed before the handler runs, and at most one waits in the
+// mailbox: a slow actor skips beats rather than falling behind.
+struct TimerEvent {
+  uint64_t beat = 0;  // from 1
+  std::chrono::milliseconds period{0};
+};
+
+class EventSource {
+ public:
+  enum class Kind : uint8_t { timer, fd };
+
+  // A TimerEvent after every period, at least a millisecond.
+  [[nodiscard]] static EventSource every(std::chrono::milliseconds period) noexcept {
+    EventSource source(Kind::timer);
+    source.period_ = period.count() > 0 ? period : std::chrono::milliseconds(1);
+    return source;
+  }
+  // An IoEvent when readiness begins. Interest: kIoRead, kIoWrite, or both.
+  [[nodiscard]] static EventSource fd(int fd, uint32_t interest) noexcept {
+    EventSource source(Kind::fd);
+    source.fd_ = fd;
+    source.interest_ = interest;
+    return source;
+  }
+
+  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+  [[nodiscard]] std::chrono::milliseconds period() const noexcept { return period_; }
+  [[nodiscard]] int watched_fd() const noexcept { return fd_; }
+  [[nodiscard]] uint32_t interest() const noexcept { return interest_; }
+
+ private:
+  explicit EventSource(Kind kind) noexcept : kind_(kind) {}
+
+  Kind kind_;
+  std::chrono::milliseconds period_{0};
+  int fd_ = -1;
+  uint32_t interest_ = 0;
+};
+
+namespace detail {
+
+// A beat on its way. Its handler arms the next one, so there is never more than one.
+struct Beat {
+  TimerEvent event;
+};
+
+template <class A>
+Errc arm_beat(SystemFace& face, Pid actor, const Beat& beat);
+
+template <class A>
+void handle_beat(void* actor, Context& context, Envelope& envelope) {
+  Beat& beat = message_in<Beat>(envelope);
+  ++beat.event.beat;
+  // A beat that cannot be armed would stop the clock without a word: better to fail.
+  if (!ok(arm_beat<A>(context, context.self(), beat))) {
+    return context.fail("its next TimerEvent could not be armed");
+  }
+  tell<A, TimerEvent>(*static_cast<A*>(actor), context, &beat.event);
+}
+
+template <class A>
+inline constexpr MessageType beat_message{type_name<TimerEvent>.data(),
+                                          &message_type<Beat>,
+                                          nullptr,
+                                          &handle_beat<A>,
+                                          &message_type<Beat>,
+                                          false};
+
+template <class A>
+Errc arm_beat(SystemFace& face, Pid actor, const Beat& beat) {
+  return face.send_after_as(beat.event.period, actor, beat_message<A>, Beat(beat));
+}
+
+}  // namespace detail
+
+// An actor with its event source, or why either cannot be.
+template <class A, class... Args>
+[[nodiscard]] Result<ActorRef<A>> spawn_on(SystemFace& face, const EventSource& source,
+                                           Args&&... args) {
+  const ActorRef<A> actor = face.spawn<A>(std::forward<Args>(args)...);
+  if (!actor) return Error(face.spawn_error());
+  Errc error = Errc::ok;
+  if (source.kind() == EventSource::Kind::timer) {
+    static_assert(sizeof(detail::Beat) <= Envelope::kInlineSize);
+    error = detail::arm_beat<A>(face, actor, detail::Beat{{0, source.period()}});
+  } else {
+    error = face.watch_fd(source.watched_fd(), actor, source.interest());
+  }
+  if (ok(error)) return actor;
+  (void)face.kill(actor);
+  return Error(error);
+}
+
+}  // namespace jzx

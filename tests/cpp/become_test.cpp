@@ -1,0 +1,197 @@
+// become, unbecome, stash and unstash: what an actor does with its messages changes while it runs.
+#include <jzx/jzx.hpp>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cpp/clocked_loop.hpp"
+
+namespace jzx {
+namespace {
+
+using testing::ClockedLoop;
+
+struct Say {
+  std::string word;
+};
+struct Switch {};
+struct Back {};
+struct Count {};
+
+struct Speaker {
+  explicit Speaker(std::vector<std::string>* heard) : log(heard) {}
+  std::vector<std::string>* log;
+
+  void on(Say say) { log->push_back("plain " + say.word); }
+  void on(Switch, Context& context) {
+    ASSERT_EQ(context.become(
+                  *this, [this](Say say) { log->push_back("loud " + say.word); },
+                  [](Count) { return 100; }),
+              Errc::ok);
+  }
+  void on(Back, Context& context) { log->push_back(context.unbecome() ? "back" : "was back"); }
+  int on(Count) { return static_cast<int>(log->size()); }
+};
+
+TEST(Become, AnotherFunctionHandlesTheMessageFromTheNextOneOn) {
+  ClockedLoop loop;
+  std::vector<std::string> log;
+  const auto speaker = loop.spawn<Speaker>(&log);
+  speaker << Say{"a"} << Switch{} << Say{"b"} << Back{} << Say{"c"} << Back{};
+  loop.settle();
+  EXPECT_EQ(log, (std::vector<std::string>{"plain a", "loud b", "back", "plain c", "was back"}));
+}
+
+TEST(Become, WhatItDoesNotNameTheActorHandlesItself) {
+  ClockedLoop loop;
+  std::vector<std::string> log;
+  const auto speaker = loop.spawn<Speaker>(&log);
+  speaker << Switch{} << Switch{} << Say{"a"} << Back{} << Say{"b"} << Back{} << Say{"c"};
+  loop.settle();
+  EXPECT_EQ(log, (std::vector<std::string>{"loud a", "back", "loud b", "back", "plain c"}));
+}
+
+TEST(Become, AnAskIsAnsweredByTheFunctionThatStandsInFront) {
+  ClockedLoop loop;
+  std::vector<std::string> log;
+  const auto speaker = loop.spawn<Speaker>(&log);
+  EXPECT_EQ(*loop.run_until(speaker.ask(Count{})), 0);
+  speaker << Switch{};
+  EXPECT_EQ(*loop.run_until(speaker.ask(Count{})), 100);
+}
+
+struct Fickle {
+  explicit Fickle(std::shared_ptr<int> the_token) : token(std::move(the_token)) {}
+  std::shared_ptr<int> token;
+  void on(Switch, Context& context) {
+    // The function holds a share, and ends itself while it runs.
+    (void)context.become(*this, [share = token](Say, Context& inner) {
+      EXPECT_TRUE(inner.unbecome());
+      EXPECT_EQ(*share, 7) << "it is still whole";
+    });
+  }
+  void on(Say) {}
+};
+
+TEST(Become, AFunctionMayEndItselfWhileItRuns) {
+  ClockedLoop loop;
+  auto token = std::make_shared<int>(7);
+  const auto fickle = loop.spawn<Fickle>(token);
+  fickle << Switch{} << Say{"x"} << Say{"y"};
+  loop.settle();
+  EXPECT_EQ(token.use_count(), 2) << "ours and the actor's";
+}
+
+TEST(Become, WhatIsLeftOfItEndsWithTheActor) {
+  auto token = std::make_shared<int>(7);
+  {
+    ClockedLoop loop;
+    const auto fickle = loop.spawn<Fickle>(token);
+    fickle << Switch{} << Switch{};
+    loop.settle();
+    EXPECT_EQ(token.use_count(), 4);
+    EXPECT_EQ(loop.kill(fickle), Errc::ok);
+    loop.settle();
+    EXPECT_EQ(token.use_count(), 1);
+  }
+}
+
+// ---- stash ----
+
+struct Work {
+  int number;
+  std::string text;  // makes it larger than an envelope: it travels in a box
+};
+struct Open {};
+
+struct Gate {
+  explicit Gate(std::vector<int>* handled) : log(handled) {}
+  std::vector<int>* log;
+  bool is_open = false;
+
+  void on(Work work, Context& context) {
+    if (!is_open) {
+      ASSERT_EQ(context.stash(std::move(work)), Errc::ok);
+      return;
+    }
+    EXPECT_EQ(work.text, std::string(40, 'x'));
+    log->push_back(work.number);
+  }
+  int on(Count, Context& context) {
+    if (!is_open) (void)context.stash(Count{});
+    return static_cast<int>(log->size());
+  }
+  void on(Open, Context& context) {
+    is_open = true;
+    context.unstash_all();
+  }
+  void on(Switch, Context& context) {
+    EXPECT_EQ(context.stash(Open{}), Errc::invalid_arg) << "not the message being handled";
+  }
+};
+
+Work work(int number) { return {number, std::string(40, 'x')}; }
+
+TEST(Stash, KeepsMessagesUntilTheyAreWantedInTheirOrder) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  const auto gate = loop.spawn<Gate>(&log);
+  for (int i = 0; i < 100; ++i) gate << work(i);
+  loop.settle();
+  EXPECT_TRUE(log.empty());
+  gate << Open{} << work(100);
+  loop.settle();
+  ASSERT_EQ(log.size(), 101u);
+  for (int i = 0; i <= 100; ++i) EXPECT_EQ(log[static_cast<size_t>(i)], i);
+}
+
+TEST(Stash, AnAskIsAnsweredWhenItIsHandledAtLast) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  const auto gate = loop.spawn<Gate>(&log);
+  auto answer = gate.ask(Count{});
+  loop.settle();
+  EXPECT_FALSE(answer.is_ready());
+  gate << Open{};
+  loop.settle();
+  ASSERT_TRUE(answer.is_ready());
+  EXPECT_EQ(*answer.get(), 0);
+}
+
+TEST(Stash, CountsTowardTheCapacityOfTheMailbox) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  const auto gate = loop.spawn_with<Gate>({.mailbox_cap = 4 + 8}, &log);
+  for (int i = 0; i < 8; ++i) ASSERT_EQ(gate.send(work(i)), Errc::ok);
+  loop.settle();
+  int more = 0;
+  while (gate.send(work(8)) == Errc::ok) ++more;
+  EXPECT_LE(more, 1) << "one more may come in behind what is put aside";
+  EXPECT_EQ(loop.kill(gate), Errc::ok);
+}
+
+TEST(Stash, WhatIsPutAsideIsDeadLetteredWhenTheActorEnds) {
+  ClockedLoop loop;  // checks, when it ends, that the ledger balances
+  std::vector<int> log;
+  const auto gate = loop.spawn<Gate>(&log);
+  for (int i = 0; i < 10; ++i) gate << work(i);
+  loop.settle();
+  EXPECT_EQ(loop.kill(gate), Errc::ok);
+  loop.settle();
+  EXPECT_EQ(loop.seen().dead.size(), 10u);
+}
+
+TEST(Stash, IsRefusedForAnotherMessageThanTheOneBeingHandled) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  const auto gate = loop.spawn<Gate>(&log);
+  gate << Switch{};
+  loop.settle();
+}
+
+}  // namespace
+}  // namespace jzx

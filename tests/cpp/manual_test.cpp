@@ -1,0 +1,231 @@
+// Actors that run by hand, actors that events drive, and the names of types.
+#include <jzx/jzx.hpp>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cpp/clocked_loop.hpp"
+
+namespace jzx {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ClockedLoop;
+
+struct Tick {
+  int number;
+};
+struct Echo {};
+
+struct Game {
+  explicit Game(std::vector<int>* ticks) : log(ticks) {}
+  std::vector<int>* log;
+  void on(Tick tick) { log->push_back(tick.number); }
+  ActorId on(Echo, Context& context) { return context.self().id(); }
+};
+
+TEST(ManualActor, RunsOnlyWhenItIsPolled) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  const auto game = spawn_manual<Game>(loop, &log);
+  ASSERT_TRUE(game);
+  for (int i = 0; i < 5; ++i) ASSERT_EQ(game.send(Tick{i}), Errc::ok);
+  loop.settle();
+  EXPECT_TRUE(log.empty());
+  EXPECT_TRUE(game.poll_one());
+  EXPECT_EQ(log, std::vector<int>{0});
+  EXPECT_EQ(game.drain(), 4u);
+  EXPECT_EQ(log, (std::vector<int>{0, 1, 2, 3, 4}));
+  EXPECT_FALSE(game.poll_one());
+  EXPECT_EQ(game.drain(), 0u);
+}
+
+TEST(ManualActor, IsPolledAsLongAsTheOwnerWants) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  const auto game = spawn_manual<Game>(loop, &log);
+  for (int i = 0; i < 10; ++i) (void)game.send(Tick{i});
+  EXPECT_EQ(game.poll_while([&] { return log.size() < 3; }), 3u);
+  EXPECT_EQ(game.poll_while([] { return true; }), 7u);
+}
+
+TEST(ManualActor, EndsWhenItIsPolledAfterItWasStopped) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  const auto game = spawn_manual<Game>(loop, &log);
+  (void)game.send(Tick{1});
+  EXPECT_EQ(loop.stop(game), Errc::ok);
+  loop.settle();
+  EXPECT_EQ(game.drain(), 0u) << "what was queued is dead-lettered";
+  EXPECT_EQ(loop.seen().dead.size(), 1u);
+  EXPECT_EQ(game.send(Tick{2}), Errc::no_such_actor);
+  EXPECT_FALSE(game.poll_one());
+}
+
+struct Outer {
+  ManualRef<Game> inner;
+  Pid before;
+  Pid after;
+  void on(Tick tick, Context& context) {
+    before = context.self();
+    (void)inner.send(tick);
+    EXPECT_EQ(inner.drain(), 1u);
+    after = context.self();
+    auto mine = context.self(*this).send(Echo{});
+    EXPECT_EQ(mine, Errc::ok);
+  }
+  void on(Echo, Context& context) { EXPECT_EQ(context.sender(), context.self()); }
+};
+
+TEST(ManualActor, MayBePolledFromInsideAnothersHandler) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  const auto game = spawn_manual<Game>(loop, &log);
+  const auto outer = loop.spawn<Outer>(Outer{game, {}, {}});
+  ASSERT_EQ(outer.send(Tick{7}), Errc::ok);
+  loop.settle();
+  EXPECT_EQ(log, std::vector<int>{7});
+}
+
+TEST(ManualActor, OfARuntimeIsPolledByMainWhileOthersSend) {
+  Runtime runtime(RuntimeOptions{.workers = 2});
+  std::vector<int> log;
+  const auto game = spawn_manual<Game>(runtime, &log);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&game] {
+      for (int i = 0; i < 1000; ++i) {
+        while (game.send(Tick{i}) == Errc::mailbox_full) std::this_thread::yield();
+      }
+    });
+  }
+  while (log.size() < 3000) game.drain();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(log.size(), 3000u);
+  auto id = game.ask(Echo{});
+  game.drain();
+  EXPECT_EQ(*runtime.block_on(std::move(id)), game.pid().id());
+}
+
+// ---- events ----
+
+struct Heart {
+  explicit Heart(std::vector<uint64_t>* beats) : log(beats) {}
+  std::vector<uint64_t>* log;
+  void on(const TimerEvent& event, Context& context) {
+    log->push_back(event.beat);
+    if (event.beat == 4) context.stop();
+  }
+};
+
+TEST(EventDriven, ATimerBeatsUntilTheActorEnds) {
+  ClockedLoop loop;
+  std::vector<uint64_t> log;
+  const auto heart = spawn_on<Heart>(loop, EventSource::every(10ms), &log);
+  ASSERT_TRUE(heart);
+  loop.advance(9ms);
+  EXPECT_TRUE(log.empty());
+  for (int i = 0; i < 10; ++i) loop.advance(11ms);
+  EXPECT_EQ(log, (std::vector<uint64_t>{1, 2, 3, 4}));
+}
+
+struct Reader {
+  explicit Reader(std::string* text) : log(text) {}
+  std::string* log;
+  void on(const IoEvent& event, Context& context) {
+    char byte = 0;
+    if (::read(event.fd, &byte, 1) == 1) *log += byte;
+    context.stop();
+  }
+};
+
+TEST(EventDriven, AFileDescriptorThatBecomesReadyReachesItsActor) {
+  ClockedLoop loop;
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  std::string log;
+  const auto reader = spawn_on<Reader>(loop, EventSource::fd(ends[0], kIoRead), &log);
+  ASSERT_TRUE(reader);
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);
+  EXPECT_EQ(loop.run(), Errc::ok);
+  EXPECT_EQ(log, "x");
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST(EventDriven, ASourceThatCannotBeLeavesNoActorBehind) {
+  ClockedLoop loop;
+  std::string log;
+  const auto refused = spawn_on<Reader>(loop, EventSource::fd(-1, kIoRead), &log);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Errc::invalid_arg);
+  EXPECT_EQ(loop.run(), Errc::ok) << "nobody is left";
+}
+
+// ---- types ----
+
+TEST(ActorTypes, AreKnownByTheirNamesAtRunTime) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  EXPECT_TRUE(loop.actor_types().empty());
+  const auto game = loop.spawn<Game>(&log);
+  (void)loop.spawn<Game>(&log);
+  EXPECT_NE(loop.type_name(game).find("Game"), std::string_view::npos);
+  const auto types = loop.actor_types();
+  ASSERT_EQ(types.size(), 1u);
+  EXPECT_EQ(types[0].name, loop.type_name(game));
+  EXPECT_EQ(types[0].state_size, sizeof(Game));
+  EXPECT_EQ(loop.kill(game), Errc::ok);
+  loop.settle();
+  EXPECT_TRUE(loop.type_name(game).empty());
+}
+
+// ---- waitless ----
+
+struct Waiter {
+  void on(Tick, Context& context) {
+    auto [future, promise] = jzx::promise<int>();
+    const Result<int> answer = future.get();
+    EXPECT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().code(), Errc::invalid_arg);
+    EXPECT_NE(std::string(answer.error().message()).find("runs to its end"), std::string::npos);
+    context.stop();
+  }
+};
+
+TEST(Waitless, AHandlerThatWouldWaitIsToldSoAtOnce) {
+  ClockedLoop loop;
+  (void)loop.spawn<Waiter>().send(Tick{0});
+  EXPECT_EQ(loop.run(), Errc::ok);
+  Runtime runtime(RuntimeOptions{.workers = 1});
+  (void)runtime.spawn<Waiter>().send(Tick{0});
+  EXPECT_EQ(runtime.run(), Errc::ok);
+}
+
+struct Blocker {
+  Promise<int>* answer;
+  Future<int>* question;
+  void on(Tick, Context& context) {
+    answer->resolve(*question->get() + 1);  // may wait: it is on a thread for that
+    context.stop();
+  }
+};
+
+TEST(Waitless, AnActorOnABlockingThreadMayWait) {
+  Runtime runtime(RuntimeOptions{.workers = 1});
+  auto [question, asked] = jzx::promise<int>();
+  auto [future, answer] = jzx::promise<int>();
+  const auto blocker = runtime.spawn_with<Blocker>({.placement = Placement::blocking()},
+                                                   Blocker{&answer, &question});
+  ASSERT_EQ(blocker.send(Tick{0}), Errc::ok);
+  asked.resolve(41);
+  EXPECT_EQ(*runtime.block_on(std::move(future)), 42);
+}
+
+}  // namespace
+}  // namespace jzx

@@ -1,0 +1,154 @@
+// What a full mailbox does is the user's choice; high-water marks tell before it is too late.
+#include <jzx/jzx.hpp>
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "cpp/clocked_loop.hpp"
+
+namespace jzx {
+namespace {
+
+using testing::ClockedLoop;
+
+struct Item {
+  int number;
+};
+
+struct Sink {
+  explicit Sink(std::vector<int>* taken) : log(taken) {}
+  std::vector<int>* log;
+  void on(Item item) { log->push_back(item.number); }
+  void on(const Down&) { log->push_back(-1); }
+};
+
+constexpr uint32_t kShare = 8;
+constexpr uint32_t kCap = kShare + 4;
+
+std::vector<int> numbers(int from, int to) {
+  std::vector<int> result;
+  for (int i = from; i < to; ++i) result.push_back(i);
+  return result;
+}
+
+// Sends from inside, since what a loop's own thread sends from outside of its run counts as
+// foreign.
+struct Source {
+  ActorRef<Sink> sink;
+  std::vector<Errc>* answers;
+  int count;
+  void on(Item) {
+    for (int i = 0; i < count; ++i) answers->push_back(sink.send(Item{i}));
+  }
+};
+
+struct Outcome {
+  std::vector<int> handled;
+  std::vector<Errc> answers;
+};
+
+Outcome flood(ClockedLoop& loop, Overload overload, int count) {
+  Outcome outcome;
+  const auto sink =
+      loop.spawn_with<Sink>({.mailbox_cap = kCap, .overload = overload}, &outcome.handled);
+  const auto source = loop.spawn<Source>(Source{sink, &outcome.answers, count});
+  EXPECT_EQ(source.send(Item{0}), Errc::ok);
+  loop.settle();
+  EXPECT_EQ(loop.kill(sink), Errc::ok);
+  EXPECT_EQ(loop.kill(source), Errc::ok);
+  loop.settle();
+  return outcome;
+}
+
+TEST(Overload, RefusesWhatDoesNotFitUnlessToldOtherwise) {
+  ClockedLoop loop;
+  const Outcome outcome = flood(loop, Overload::refuse, 12);
+  EXPECT_EQ(outcome.handled, numbers(0, 8));
+  EXPECT_EQ(outcome.answers[7], Errc::ok);
+  EXPECT_EQ(outcome.answers[8], Errc::mailbox_full);
+  EXPECT_TRUE(loop.seen().dead.empty());
+}
+
+TEST(Overload, DropNewestKeepsTheOldAndTellsTheObserver) {
+  ClockedLoop loop;
+  const Outcome outcome = flood(loop, Overload::drop_newest, 12);
+  EXPECT_EQ(outcome.handled, numbers(0, 8));
+  for (const Errc answer : outcome.answers) EXPECT_EQ(answer, Errc::ok);
+  ASSERT_EQ(loop.seen().dead.size(), 4u);
+  EXPECT_EQ(loop.seen().dead[0].reason, DeadLetterReason::overload);
+}
+
+TEST(Overload, DropOldestKeepsTheNewestShare) {
+  ClockedLoop loop;
+  const Outcome outcome = flood(loop, Overload::drop_oldest, 12);
+  EXPECT_EQ(outcome.handled, numbers(4, 12));
+  ASSERT_EQ(loop.seen().dead.size(), 4u);
+  EXPECT_EQ(loop.seen().dead[0].reason, DeadLetterReason::overload);
+}
+
+TEST(Overload, DropOldestRefusesAtTwiceTheShare) {
+  ClockedLoop loop;
+  const Outcome outcome = flood(loop, Overload::drop_oldest, 20);
+  EXPECT_EQ(outcome.answers[15], Errc::ok);
+  EXPECT_EQ(outcome.answers[16], Errc::mailbox_full);
+  EXPECT_EQ(outcome.handled, numbers(8, 16));
+}
+
+struct Flooder {
+  ActorRef<Sink> sink;
+  Pid doomed;
+  void on(Item, Context& context) {
+    EXPECT_EQ(context.kill(doomed), Errc::ok);
+    for (int i = 0; i < 16; ++i) EXPECT_EQ(sink.send(Item{i}), Errc::ok);
+  }
+};
+
+TEST(Overload, WhatTheSystemSendsIsNeverDropped) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  const auto sink =
+      loop.spawn_with<Sink>({.mailbox_cap = kCap, .overload = Overload::drop_oldest}, &log);
+  const auto doomed = loop.spawn<Sink>(&log);
+  ASSERT_EQ(loop.monitor(sink, doomed), Errc::ok);
+  const auto flooder = loop.spawn<Flooder>(Flooder{sink, doomed});
+  ASSERT_EQ(flooder.send(Item{0}), Errc::ok);
+  loop.settle();
+  std::vector<int> expected = numbers(8, 16);
+  EXPECT_EQ(std::count(log.begin(), log.end(), -1), 1) << "the Down came through";
+  std::erase(log, -1);
+  EXPECT_EQ(log, expected);
+}
+
+struct MarkObserver final : Observer {
+  void mailbox_high(ActorId id, uint32_t queued) override { marks.push_back({id, queued}); }
+  std::vector<std::pair<ActorId, uint32_t>> marks;
+};
+
+TEST(HighWater, IsToldOnceUntilHalfIsWorkedOff) {
+  MarkObserver observer;
+  LoopOptions options;
+  options.observer = &observer;
+  options.max_msgs_per_actor = 4;
+  Loop loop(options);
+  std::vector<int> log;
+  const auto sink = loop.spawn_with<Sink>({.high_water = 10}, &log);
+  const auto send = [&](int count) {
+    for (int i = 0; i < count; ++i) ASSERT_EQ(sink.send(Item{i}), Errc::ok);
+  };
+  send(9);
+  for (int i = 0; i < 5; ++i) loop.run_once(std::chrono::milliseconds(0));
+  EXPECT_TRUE(observer.marks.empty()) << "below the mark";
+  send(20);
+  for (int i = 0; i < 20; ++i) loop.run_once(std::chrono::milliseconds(0));
+  ASSERT_EQ(observer.marks.size(), 1u);
+  EXPECT_EQ(observer.marks[0].first, sink.id());
+  EXPECT_EQ(observer.marks[0].second, 20u);
+  send(12);
+  for (int i = 0; i < 20; ++i) loop.run_once(std::chrono::milliseconds(0));
+  EXPECT_EQ(observer.marks.size(), 2u) << "and again, after it was low";
+}
+
+}  // namespace
+}  // namespace jzx
