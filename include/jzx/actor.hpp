@@ -245,7 +245,7 @@ concept HasOnStop = requires(A& a, Context& c, ExitReason r) { a.on_stop(c, r); 
 template <class A>
 void destroy_actor(void* actor, Port& port) noexcept {
   static_cast<A*>(actor)->~A();
-  release(port, actor);
+  release(port, actor, sizeof(A));
 }
 
 template <class A>
@@ -266,7 +266,7 @@ template <class A, class... Args>
   static_assert(alignof(A) <= alignof(std::max_align_t), "jzx: actors may not be over-aligned");
   void* memory = allocate(port, sizeof(A));
   if (memory == nullptr) return nullptr;
-  UnkeptMemory undo{port, memory};
+  UnkeptMemory undo{port, memory, sizeof(A)};
   A* made = nullptr;
   if constexpr (std::is_constructible_v<A, Args...>) {
     made = new (memory) A(std::forward<Args>(args)...);

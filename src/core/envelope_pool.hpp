@@ -1,129 +1,89 @@
-// Envelopes. Each host has a pool of free ones that only its own thread touches; what is too much
-// there, and what is too little, goes through the depot of the system, a batch at a time. So where
-// one worker sends and another handles, the envelopes come back, at one lock per batch; and a pool
-// never keeps more than two batches from the others.
+// Envelopes, and small blocks for what users put into a system: messages that do not fit into an
+// envelope, the state of typed actors. Both are blocks that go round between the workers; see
+// base/block_pool.hpp. What is larger than the largest class comes from the user's allocator.
 //
-//   host's pool: the batch in use (LIFO, warm) + at most one full spare
-//        ▲ │ 64 at a time, under the depot's lock
-//   depot: full batches; one loose batch for foreign threads, which have no pool of their own
-//        ▲ │ 63 at a time
-//   the user's allocator; memory goes back when the system ends
-//
-// Threads: EnvelopePool by its host's own; EnvelopeDepot by any.
+// Threads: EnvelopePool and SmallBlocks by their host's own; EnvelopeDepot and SmallDepots by any.
 #pragma once
 
-#include <mutex>
 #include <new>
 
 #include <jzx/envelope.hpp>
 
-#include "base/allocator.hpp"
-#include "base/assert.hpp"
-#include "base/spin_lock.hpp"
+#include "base/block_pool.hpp"
 
 namespace jzx::core {
 
-// Free envelopes in a chain; what is linked at its front is the last that was given.
-struct EnvelopeBatch {
-  Envelope* first = nullptr;
-  uint32_t count = 0;
-
-  void push(Envelope& envelope) noexcept {
-    envelope.next = first;
-    first = &envelope;
-    ++count;
-  }
-  [[nodiscard]] Envelope* pop() noexcept {
-    Envelope* envelope = first;
-    first = envelope->next;
-    --count;
-    return envelope;
-  }
-};
-
-class EnvelopeDepot {
+class EnvelopeDepot : public base::BlockDepot {
  public:
-  static constexpr uint32_t kBatch = 64;
+  explicit EnvelopeDepot(const base::Allocator& allocator) noexcept
+      : BlockDepot(allocator, sizeof(Envelope), alignof(Envelope), kPerChunk) {}
 
-  explicit EnvelopeDepot(const base::Allocator& allocator) noexcept : allocator_(allocator) {}
-  EnvelopeDepot(const EnvelopeDepot&) = delete;
-  EnvelopeDepot& operator=(const EnvelopeDepot&) = delete;
-  ~EnvelopeDepot();
-
-  // ---- pools ----
-
-  // Empty: no memory.
-  [[nodiscard]] EnvelopeBatch take_batch() noexcept;
-  void give_batch(const EnvelopeBatch& batch) noexcept;
-
-  // ---- foreign threads, one envelope at a time ----
+  // ---- foreign threads ----
 
   // Counts the message as accepted; give_back() takes that back. nullptr: no memory.
-  [[nodiscard]] Envelope* take_foreign(const MessageType* type) noexcept;
+  [[nodiscard]] Envelope* take_foreign(const MessageType* type) noexcept {
+    void* memory = take_one([&] { ++foreign_accepted_; });
+    return memory == nullptr ? nullptr : new (memory) Envelope(type, 0, 0);
+  }
   // The send was refused.
-  void give_back(Envelope& envelope) noexcept;
+  void give_back(Envelope& envelope) noexcept {
+    give_one(&envelope, [&] { --foreign_accepted_; });
+  }
   // The message was accepted and dropped at once.
-  void give_dropped(Envelope& envelope) noexcept;
-  [[nodiscard]] uint64_t foreign_accepted() noexcept;
-  [[nodiscard]] uint64_t foreign_dropped() noexcept;
+  void give_dropped(Envelope& envelope) noexcept {
+    give_one(&envelope, [&] { ++foreign_dropped_; });
+  }
+  [[nodiscard]] uint64_t foreign_accepted() noexcept {
+    return look([&] { return foreign_accepted_; });
+  }
+  [[nodiscard]] uint64_t foreign_dropped() noexcept {
+    return look([&] { return foreign_dropped_; });
+  }
 
  private:
   static constexpr uint32_t kPerChunk = 63;  // with its header a chunk stays just above 4 KiB
 
-  struct Chunk {
-    Chunk* next;
-  };
-
-  [[nodiscard]] void* allocate_chunk() const noexcept;
-  // Under the lock.
-  [[nodiscard]] EnvelopeBatch adopt_chunk(void* memory) noexcept;
-  void store(const EnvelopeBatch& batch) noexcept;
-  [[nodiscard]] EnvelopeBatch unstore() noexcept;
-
-  base::Allocator allocator_;
-  alignas(64) base::SpinLock lock_;
-  Chunk* chunks_ = nullptr;
-  Envelope* batches_ = nullptr;  // the first of each batch, which holds the link to the next batch
-  EnvelopeBatch loose_;
-  uint64_t foreign_accepted_ = 0;
+  uint64_t foreign_accepted_ = 0;  // under the depot's lock
   uint64_t foreign_dropped_ = 0;
-  uint64_t made_ = 0;  // envelopes, ever
 };
 
-class EnvelopePool {
+class EnvelopePool : public base::BlockPool {
  public:
-  explicit EnvelopePool(EnvelopeDepot& depot) noexcept : depot_(depot) {}
-  EnvelopePool(const EnvelopePool&) = delete;
-  EnvelopePool& operator=(const EnvelopePool&) = delete;
-  ~EnvelopePool() {
-    depot_.give_batch(in_use_);
-    depot_.give_batch(spare_);
-  }
+  explicit EnvelopePool(EnvelopeDepot& depot) noexcept : BlockPool(depot) {}
 
   // nullptr: no memory. The storage is not initialised.
   [[nodiscard]] Envelope* take(const MessageType* type, ActorId sender) noexcept {
-    if (in_use_.first == nullptr && !refill()) [[unlikely]]
+    void* memory = BlockPool::take();
+    if (memory == nullptr) [[unlikely]]
       return nullptr;
-    return new (in_use_.pop()) Envelope(type, sender, 0);
+    return new (memory) Envelope(type, sender, 0);
   }
+  void give(Envelope& envelope) noexcept { BlockPool::give(&envelope); }
+};
 
-  // Will take() succeed without asking anybody?
-  [[nodiscard]] bool has_own() const noexcept { return in_use_.first != nullptr; }
+// ---- small blocks ----
 
-  void give(Envelope& envelope) noexcept {
-    if (in_use_.count == EnvelopeDepot::kBatch) [[unlikely]]
-      make_room();
-    in_use_.push(envelope);
-  }
+inline constexpr size_t kSmallClasses = 3;
+inline constexpr size_t kLargestSmall = 128;
 
- private:
-  // Out of line, so that take() and give() stay a handful of instructions where they are inlined.
-  [[nodiscard]] bool refill() noexcept;
-  void make_room() noexcept;
+// 0: up to 32 bytes, 1: up to 64, 2: up to 128.
+[[nodiscard]] constexpr size_t small_class(size_t size) noexcept {
+  return size <= 32 ? 0 : size <= 64 ? 1 : 2;
+}
 
-  EnvelopeBatch in_use_;
-  EnvelopeBatch spare_;  // full, or empty
-  EnvelopeDepot& depot_;
+struct SmallDepots {
+  explicit SmallDepots(const base::Allocator& allocator) noexcept
+      : classes{{allocator, 32, 32, 126}, {allocator, 64, 64, 63}, {allocator, 128, 64, 63}} {}
+
+  base::BlockDepot classes[kSmallClasses];
+};
+
+struct SmallBlocks {
+  explicit SmallBlocks(SmallDepots& depots) noexcept
+      : classes{base::BlockPool(depots.classes[0]), base::BlockPool(depots.classes[1]),
+                base::BlockPool(depots.classes[2])} {}
+
+  base::BlockPool classes[kSmallClasses];
 };
 
 }  // namespace jzx::core

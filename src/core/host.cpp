@@ -164,6 +164,7 @@ Host::Host(System& the_system, uint8_t index_, uint32_t messages_per_turn_) noex
       has_siblings(the_system.is_shared),
       index(index_),
       envelopes(system.envelopes),
+      small(system.small),
       messages_per_turn(messages_per_turn_),
       timers(system.allocator, index_) {
   system.add_host(*this);

@@ -108,6 +108,7 @@ class Host : public base::Executor {
   void set_acting(ActorId id) noexcept { acting_.store(id, std::memory_order_relaxed); }
 
   EnvelopePool envelopes;
+  SmallBlocks small;
   base::Atomic<bool> halted{false};  // the system ends: no message is taken any more
   Ledger counters;  // of this host's thread; `queued` and foreign sends are added on demand
   uint32_t messages_per_turn;

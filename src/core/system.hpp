@@ -42,6 +42,7 @@ class System {
         workers(options.workers),
         actors(allocator, options.max_actors, options.is_shared),
         envelopes(allocator),
+        small(allocator),
         names(allocator),
         monitors(allocator, 0),
         relations(allocator, sizeof(Relations), alignof(Relations), 16),
@@ -101,6 +102,7 @@ class System {
   const uint32_t workers;  // how many there are to be pinned to
   ActorTable actors;
   EnvelopeDepot envelopes;
+  SmallDepots small;
   Names names;
   std::mutex names_mutex;
   MonitorMap monitors;

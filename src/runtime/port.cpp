@@ -127,8 +127,19 @@ Errc try_send(Port& port, ActorId target, Envelope& envelope) noexcept {
   return result;
 }
 
-void* allocate(Port& port, size_t size) noexcept { return port.system.allocator.allocate(size); }
-void release(Port& port, void* memory) noexcept { port.system.allocator.release(memory); }
+void* allocate(Port& port, size_t size) noexcept {
+  if (size > core::kLargestSmall) return port.system.allocator.allocate(size);
+  const size_t small = core::small_class(size);
+  if (core::Host* here = port.host_here()) return here->small.classes[small].take();
+  return port.system.small.classes[small].take_one([] {});
+}
+
+void release(Port& port, void* memory, size_t size) noexcept {
+  if (size > core::kLargestSmall) return port.system.allocator.release(memory);
+  const size_t small = core::small_class(size);
+  if (core::Host* here = port.host_here()) return here->small.classes[small].give(memory);
+  port.system.small.classes[small].give_one(memory, [] {});
+}
 
 void wake(Port& port) noexcept {
   if (port.host_here() != nullptr || !port.enter()) return;

@@ -65,7 +65,7 @@ class BehaviourFor final : public Behaviour {
   }
   void dispose(Port& port) noexcept override {
     this->~BehaviourFor();
-    release(port, this);
+    release(port, this, sizeof(BehaviourFor));
   }
 
  private:

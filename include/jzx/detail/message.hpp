@@ -75,7 +75,7 @@ void destroy_message(Envelope& envelope) noexcept {
   } else {
     const Box<M> box = envelope.as<Box<M>>();
     box.message->~M();
-    release(*box.port, box.message);
+    release(*box.port, box.message, sizeof(M));
   }
 }
 
@@ -83,10 +83,11 @@ void destroy_message(Envelope& envelope) noexcept {
 // stays. For constructors that may throw.
 struct UnkeptMemory {
   ~UnkeptMemory() {
-    if (memory != nullptr) release(port, memory);
+    if (memory != nullptr) release(port, memory, size);
   }
   Port& port;
   void* memory;
+  size_t size;
 };
 
 // False: no memory. If the move throws, nothing was put.
@@ -100,7 +101,7 @@ template <class M>
                   "jzx: messages may not be over-aligned");
     void* memory = allocate(port, sizeof(Type));
     if (memory == nullptr) return false;
-    UnkeptMemory undo{port, memory};
+    UnkeptMemory undo{port, memory, sizeof(Type)};
     auto* boxed = new (memory) Type(std::forward<M>(message));
     undo.memory = nullptr;
     new (envelope.storage) Box<Type>{boxed, &port};

@@ -27,10 +27,11 @@ JZX_API Errc try_send(Port& port, ActorId target, Envelope& envelope) noexcept;
 // How many messages wait for this actor, at this moment; 0 if it is gone.
 [[nodiscard]] JZX_API uint32_t queue_length(Port& port, ActorId id) noexcept;
 
-// ---- memory of the port's allocator ----
+// ---- memory of the port: small blocks from pools, the rest from its allocator ----
 
 [[nodiscard]] JZX_API void* allocate(Port& port, size_t size) noexcept;
-JZX_API void release(Port& port, void* memory) noexcept;
+// `size` as it was asked for.
+JZX_API void release(Port& port, void* memory, size_t size) noexcept;
 
 // Makes a sleeping run() or run_once() return to its caller's conditions. From any thread while the
 // port exists.
