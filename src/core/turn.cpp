@@ -163,11 +163,13 @@ void measure(Host& host, Actor& actor) {
 bool attend(Host& host, Actor& actor) {
   if (actor.has_note(kFullNoted)) tell_full(host, actor);
   if (actor.status > Status::running) return continue_end(host, actor), false;
-  // The hint goes before the look: one that comes after it stays for the next turn.
-  if (actor.has_note(kExitHint)) actor.take_exit_hint();
+  // Where others may ask meanwhile, the hint goes before the look: one that comes after it stays
+  // for the next turn.
+  if (host.system.is_shared && actor.has_note(kExitHint)) actor.take_exit_hint();
   if (actor.state.exit_requested()) return obey_exit_request(host, actor), false;
+  if (!host.system.is_shared) actor.unnote(kExitHint);
   if (actor.has_note(kMeasured)) measure(host, actor);
-  return true;  // a hint was meant for one who lived here before
+  return true;  // the hint was meant for one who lived here before
 }
 
 void run_actor(base::Runnable& runnable, base::Executor& executor) {

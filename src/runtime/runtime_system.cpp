@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
+#include <iterator>
 
 #include "core/lifecycle.hpp"
 
@@ -267,19 +268,19 @@ core::Host* RuntimeSystem::begin_turn() noexcept {
 }
 
 void RuntimeSystem::end_turn(core::Host& host) noexcept {
-  for (Visitor& visitor : visitors_) {
-    if (visitor.host != &host) continue;
-    // A turn inside a turn has the same host, and is not the last.
-    if (host.acting() != core::kNobody) return;
-    visitor.host->tell_if_nobody_is_left();
-    visitor.host->leave_thread();
-    {
-      std::lock_guard hold(visitors_mutex_);
-      visitor.is_taken = false;
-    }
-    visitor_left_.notify_one();
-    return leave();
+  // A turn inside a turn has the same host, and is not the last.
+  if (host.acting() != core::kNobody) return;
+  if (system.alive_count() == 0) ring();  // the workers may be asleep, and will not notice
+  {
+    std::lock_guard hold(visitors_mutex_);
+    Visitor* visitor = std::find_if(std::begin(visitors_), std::end(visitors_),
+                                    [&](const Visitor& one) { return one.host == &host; });
+    if (visitor == std::end(visitors_)) return;  // a worker polled it
+    visitor->host->leave_thread();
+    visitor->is_taken = false;
   }
+  visitor_left_.notify_one();
+  leave();
 }
 
 drivers::FdWatches& RuntimeSystem::watches_for(int fd) noexcept {

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,7 +24,7 @@ struct Counter {
   int value = 0;
   void on(Add add) { value += add.by; }
   int on(Get) { return value; }
-  void on(Crash) { throw std::runtime_error("crashed on purpose"); }
+  void on(Crash, Context& context) { context.fail("crashed on purpose"); }
 };
 
 TEST(Runtime, AnswersAnAskFromMain) {
