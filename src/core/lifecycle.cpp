@@ -157,12 +157,12 @@ void free_belongings(Host& host, Actor& actor) noexcept {
 
 // The slot is free again once nobody is between admission and enqueueing.
 void retire(Host& host, Actor& actor) noexcept {
-  drain_mailbox(host, actor, DeadLetterReason::target_gone);
-  if (actor.state.retire(taken_count(actor))) {
-    host.system.actors.give(host.own_slots(), actor);
-  } else {
-    end_in_a_later_turn(host, actor, false);
+  // Mostly its mail was drained when it began to end, and nothing has come since.
+  if (!actor.state.retire(taken_count(actor))) {
+    drain_mailbox(host, actor, DeadLetterReason::target_gone);
+    if (!actor.state.retire(taken_count(actor))) return end_in_a_later_turn(host, actor, false);
   }
+  host.system.actors.give(host.own_slots(), actor);
 }
 
 // Most actors have no bonds when they end; then none will be made, and that is all there is to do.
