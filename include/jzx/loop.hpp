@@ -2,7 +2,7 @@
 //
 //   jzx::Loop loop;
 //   auto counter = loop.spawn<Counter>();
-//   counter.send(Add{1});
+//   counter << Add{1};
 //   loop.run();
 //
 // Threads: request_stop() and sends to references from anywhere; the rest on one thread at a time,

@@ -3,7 +3,7 @@
 //
 //   auto controller = jzx::spawn_manual<EnemyController>(runtime);
 //   for (;;) {
-//     controller.send(Tick{dt});
+//     (void)controller.send(Tick{dt});  // or look whether it was refused
 //     controller.drain();
 //     render();
 //   }

@@ -3,7 +3,7 @@
 //
 //   jzx::Runtime runtime;                                  // starts its workers
 //   auto counter = runtime.spawn<Counter>();
-//   counter.send(Add{1});
+//   counter << Add{1};
 //   auto value = runtime.block_on(counter.ask(Get{}));     // from main, which may wait
 //   runtime.shutdown(5s);
 //
@@ -80,7 +80,7 @@ class JZX_API Runtime : public SystemFace {
   std::vector<StillAlive> shutdown(std::chrono::milliseconds deadline);
 
   // Runs the function on a thread that may block. A future of what it returns; what it throws
-  // rejects the future.
+  // rejects the future, and so does a system that has no thread for it.
   template <class F>
   [[nodiscard]] Future<std::invoke_result_t<F>> spawn_blocking(F function);
 

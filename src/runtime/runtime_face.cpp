@@ -90,7 +90,9 @@ uint32_t Runtime::worker_count() const noexcept {
 void Runtime::run_on_blocking_thread(std::function<void()> work) {
   runtime::Entered<RuntimeSystem> call(system_behind(port_));
   if (!call) return;  // the promise in it is broken
-  call->group().route(*new BlockingJob(std::move(work)));
+  auto* job = new BlockingJob(std::move(work));
+  // Without a thread for it the promise in it is broken: an error is better than a stalled worker.
+  if (!call->group().blocking->post(*job)) delete job;
 }
 
 std::vector<StillAlive> Runtime::shutdown(std::chrono::milliseconds deadline) {

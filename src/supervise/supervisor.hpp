@@ -122,7 +122,6 @@ class Supervisor {
   [[nodiscard]] ChildSlot* slot_at(size_t index) const noexcept {
     return index < slot_count_ ? slots_[index] : nullptr;
   }
-  [[nodiscard]] size_t static_count() const noexcept { return plan_->child_count; }
   [[nodiscard]] ChildCounts count() const noexcept;
 
   // The timer of a restart fired.

@@ -57,7 +57,6 @@ class SharedWorker final : public Worker {
   // More work into the own queues. False: there is none to be had.
   [[nodiscard]] bool look_around() noexcept;
   [[nodiscard]] bool search_once() noexcept;
-  [[nodiscard]] bool search() noexcept;
   [[nodiscard]] bool take_from_injection() noexcept;
   [[nodiscard]] bool steal() noexcept;
   void found_something() noexcept;
