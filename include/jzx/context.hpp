@@ -104,9 +104,9 @@ class Context final : public SystemFace {
 
   // ---- for the library ----
 
-  enum class Wish : uint8_t { go_on, rearrange, stop, fail };
-  Context(detail::Port& port, ActorId self, void* seat) noexcept
-      : SystemFace(&port), self_(self), seat_(seat) {}
+  enum class Wish : uint16_t { go_on, rearrange, stop, fail };
+  Context(detail::Port& port, ActorId self, void* seat, Envelope* envelope) noexcept
+      : SystemFace(&port), self_(self), envelope_(envelope), seat_(seat) {}
   ~Context() = default;
   void begin(Envelope* envelope) noexcept { envelope_ = envelope; }
   [[nodiscard]] void* seat() const noexcept { return seat_; }
@@ -128,11 +128,11 @@ class Context final : public SystemFace {
 
  private:
   ActorId self_;
-  Envelope* envelope_ = nullptr;  // of the message being handled
-  void* seat_;                    // the library's: whose turn this is
+  Envelope* envelope_;  // of the message being handled
+  void* seat_;          // the library's: whose turn this is
   bool is_stashing_ = false;
   bool wants_unstash_ = false;
-  Wish wish_ = Wish::go_on;
+  Wish wish_ = Wish::go_on;  // two bytes, so that all four are cleared by one store
   // In a union, since it is long to clear and rarely needed: there after fail().
   union {
     ExitText why_;

@@ -195,6 +195,9 @@ class BlockPool {
   // Will take() succeed without asking anybody?
   [[nodiscard]] bool has_own() const noexcept { return in_use_.first != nullptr; }
 
+  // After has_own().
+  [[nodiscard]] void* take_own() noexcept { return in_use_.pop(); }
+
   void give(void* block) noexcept {
     if (in_use_.count == BlockDepot::kBatch) [[unlikely]]
       make_room();

@@ -27,6 +27,16 @@ namespace jzx::base {
 // `chunk_size` is a constant, so that finding an element is two shifts and two loads.
 template <class T, uint32_t chunk_size>
 class ChunkedArray {
+  // Followed in memory by its chunk pointers.
+  struct Directory {
+    Directory* older;
+    uint32_t capacity;
+
+    [[nodiscard]] Atomic<T*>* chunks() noexcept { return reinterpret_cast<Atomic<T*>*>(this + 1); }
+  };
+  // Stands for none, so that find() need not ask whether there is one.
+  static inline Directory no_directory_{nullptr, 0};
+
  public:
   static_assert(std::has_single_bit(chunk_size));
 
@@ -42,7 +52,7 @@ class ChunkedArray {
       for (uint32_t i = 0; i < chunk_size; ++i) elements[i].~T();
       allocator_.release(reinterpret_cast<void**>(elements)[-1]);
     }
-    for (Directory* directory = newest(); directory != nullptr;) {
+    for (Directory* directory = newest(); directory != &no_directory_;) {
       Directory* older = directory->older;
       allocator_.release(directory);
       directory = older;
@@ -53,7 +63,7 @@ class ChunkedArray {
   [[nodiscard]] bool grow() noexcept {
     if (size_ >= max_size_) return false;
     const uint32_t chunk = size_ / chunk_size;
-    if ((newest() == nullptr || chunk >= newest()->capacity) && !grow_directory()) return false;
+    if (chunk >= newest()->capacity && !grow_directory()) return false;
     void* memory = allocator_.allocate(sizeof(void*) + kAlignment + sizeof(T) * chunk_size);
     if (memory == nullptr) return false;
     auto* elements =
@@ -67,14 +77,29 @@ class ChunkedArray {
   }
 
   // nullptr for an index in a chunk that was never made. Any thread.
-  [[nodiscard]] T* find(uint32_t index) const noexcept {
-    // acquire: pairs with the release in grow_directory().
-    Directory* directory = directory_.load(std::memory_order_acquire);
-    const uint32_t chunk = index / chunk_size;
-    if (directory == nullptr || chunk >= directory->capacity) return nullptr;
-    // acquire: pairs with the release in grow().
-    T* elements = directory->chunks()[chunk].load(std::memory_order_acquire);
-    return elements == nullptr ? nullptr : elements + index % chunk_size;
+  [[nodiscard]] T* find(uint32_t index) const noexcept { return view().find(index); }
+
+  // What find() looks into, for who looks often: it finds what was there when it was asked for, and
+  // perhaps not what came later. Good for the life of the array.
+  class View {
+   public:
+    View() noexcept = default;
+    [[nodiscard]] T* find(uint32_t index) const noexcept {
+      const uint32_t chunk = index / chunk_size;
+      if (chunk >= directory_->capacity) return nullptr;
+      // acquire: pairs with the release in grow().
+      T* elements = directory_->chunks()[chunk].load(std::memory_order_acquire);
+      return elements == nullptr ? nullptr : elements + index % chunk_size;
+    }
+
+   private:
+    friend ChunkedArray;
+    explicit View(Directory* directory) noexcept : directory_(directory) {}
+    Directory* directory_ = &no_directory_;
+  };
+  // acquire: pairs with the release in grow_directory().
+  [[nodiscard]] View view() const noexcept {
+    return View(directory_.load(std::memory_order_acquire));
   }
 
   // The owner's view: an index below size().
@@ -89,14 +114,6 @@ class ChunkedArray {
  private:
   static constexpr size_t kAlignment = std::max<size_t>(64, alignof(T));
 
-  // Followed in memory by its chunk pointers.
-  struct Directory {
-    Directory* older;
-    uint32_t capacity;
-
-    [[nodiscard]] Atomic<T*>* chunks() noexcept { return reinterpret_cast<Atomic<T*>*>(this + 1); }
-  };
-
   [[nodiscard]] static constexpr uint64_t chunks_for(uint32_t count) noexcept {
     return (static_cast<uint64_t>(count) + chunk_size - 1) / chunk_size;
   }
@@ -107,7 +124,7 @@ class ChunkedArray {
 
   [[nodiscard]] bool grow_directory() noexcept {
     Directory* old = newest();
-    const uint32_t old_capacity = old == nullptr ? 0 : old->capacity;
+    const uint32_t old_capacity = old->capacity;
     const auto capacity = static_cast<uint32_t>(
         std::min(chunks_for(max_size_), std::max<uint64_t>(8, 2 * uint64_t{old_capacity})));
     void* memory = allocator_.allocate(sizeof(Directory) + capacity * sizeof(Atomic<T*>));
@@ -123,7 +140,7 @@ class ChunkedArray {
   }
 
   Allocator allocator_;
-  Atomic<Directory*> directory_{nullptr};
+  Atomic<Directory*> directory_{&no_directory_};
   uint32_t max_size_;
   uint32_t size_ = 0;
 };

@@ -2,14 +2,10 @@
 
 namespace jzx::base {
 
-namespace {
-thread_local Executor* current_executor = nullptr;
-}
+constinit thread_local Executor* Executor::current_ = nullptr;
 
-[[gnu::noinline]] Executor* Executor::current() noexcept { return current_executor; }
+[[gnu::noinline]] Executor* Executor::current() noexcept { return current_; }
 
-[[gnu::noinline]] void Executor::set_current(Executor* executor) noexcept {
-  current_executor = executor;
-}
+[[gnu::noinline]] void Executor::set_current(Executor* executor) noexcept { current_ = executor; }
 
 }  // namespace jzx::base

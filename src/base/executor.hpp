@@ -6,6 +6,7 @@
 // Threads: each function of Executor says who may call it.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "base/list.hpp"
@@ -30,6 +31,18 @@ enum Home : uint8_t {
   kLastWorker = 249,
 };
 
+// How a Runnable wants to be queued. Two bytes, so that one look tells what needs no thought.
+struct alignas(2) Standing {
+  static constexpr uint8_t kFresh = 128;
+
+  uint8_t level = static_cast<uint8_t>(Priority::normal);  // and kFresh: see Runnable::is_fresh()
+  uint8_t home = kAnyWorker;
+
+  [[nodiscard]] bool is_common() const noexcept {
+    return std::bit_cast<uint16_t>(*this) == std::bit_cast<uint16_t>(Standing{});
+  }
+};
+
 class Runnable {
  public:
   using RunFn = void (*)(Runnable& self, Executor& executor);
@@ -51,10 +64,14 @@ class Runnable {
   RunFn run_;
 
  public:
-  // Last, so that a derived class may use the bytes behind them. Set while it is in no queue.
-  Priority priority = Priority::normal;
-  uint8_t home = kAnyWorker;
-  bool is_fresh = false;  // has not been queued yet: newest first, see StealDeque
+  // Last, so that a derived class may use the bytes behind it. Set while it is in no queue.
+  Standing standing;
+
+  [[nodiscard]] uint32_t level() const noexcept { return standing.level & ~Standing::kFresh; }
+  [[nodiscard]] uint8_t home() const noexcept { return standing.home; }
+  // It has not been queued yet: newest first, see StealDeque.
+  [[nodiscard]] bool is_fresh() const noexcept { return (standing.level & Standing::kFresh) != 0; }
+  void no_longer_fresh() noexcept { standing.level = static_cast<uint8_t>(level()); }
 };
 
 struct InTimerList {};
@@ -111,9 +128,15 @@ class Executor {
   // The executor whose thread this is, or nullptr. Not inlined: a fiber may have moved
   // to another thread between two calls.
   [[nodiscard]] static Executor* current() noexcept;
+  // The same, for a function that is itself not inlined and in which nothing can wait.
+  [[nodiscard]] static Executor* current_inlined() noexcept { return current_; }
 
  protected:
   static void set_current(Executor* executor) noexcept;
+
+ private:
+  // initial-exec: one load, also from a shared library; it is one word of the static TLS.
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local Executor* current_;
 };
 
 }  // namespace jzx::base

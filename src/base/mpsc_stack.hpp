@@ -35,9 +35,14 @@ class MpscStack {
   [[nodiscard]] Node* take_all() noexcept {
     // relaxed: a push that is missed here is seen by the next look; who sleeps on an empty stack
     // looks with empty_before_sleep().
-    if (head_.load(std::memory_order_relaxed) == nullptr) return nullptr;
+    if (looks_empty()) return nullptr;
     // acquire: pairs with the release in push().
     return reversed(head_.exchange(nullptr, std::memory_order_acquire));
+  }
+
+  // The consumer. relaxed: as in take_all().
+  [[nodiscard]] bool looks_empty() const noexcept {
+    return head_.load(std::memory_order_relaxed) == nullptr;
   }
 
   // The consumer, after it announced that it is about to sleep. seq_cst: part of the single

@@ -33,7 +33,7 @@ void assign(T* out, T value) noexcept {
   if (out != nullptr) *out = value;
 }
 
-// Every send that is not the common one: refused, first of a batch, on an embedded loop, or from a
+// Every send that is not the common one: refused, first of a batch, from outside a run, or from a
 // foreign thread to a runtime.
 [[gnu::noinline]] jzx_err send_uncommon(jzx_loop* loop, jzx_actor_id target, void* data, size_t len,
                                         uint32_t tag) noexcept {
@@ -74,14 +74,11 @@ jzx_err jzx_spawn(jzx_loop* loop, const jzx_spawn_opts* opts, jzx_actor_id* out)
 }
 
 jzx_err jzx_send(jzx_loop* loop, jzx_actor_id target, void* data, size_t len, uint32_t tag) {
-  if (loop == nullptr || tag >= JZX_TAG_SYS_BASE) return JZX_ERR_INVALID_ARG;
-  if (loop->alone != nullptr) {
-    if (loop->alone->is_plain() && core::send_common(loop->alone->worker, target, data, len, tag))
-        [[likely]] {
-      return JZX_OK;
-    }
-  } else if (core::Host* here = loop->port->host_here()) {
-    if (loop->port->is_open() && core::send_common(*here, target, data, len, tag)) return JZX_OK;
+  // A handler's send to its own system, which is what most are.
+  auto* here = static_cast<core::Host*>(jzx::base::Executor::current_inlined());
+  if (here != nullptr && here->face == loop && loop != nullptr && tag < JZX_TAG_SYS_BASE &&
+      loop->port->is_open() && core::send_common_raw(*here, target, data, len, tag)) [[likely]] {
+    return JZX_OK;
   }
   return send_uncommon(loop, target, data, len, tag);
 }

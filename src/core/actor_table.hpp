@@ -64,6 +64,10 @@ class ActorTable {
   // The slot of an id; whether the id is still good is the state word's to say.
   [[nodiscard]] Actor* find(ActorId id) const noexcept { return actors_.find(slot_of(id)); }
 
+  // The same for who looks often; nullptr also if the slot is newer than the view.
+  using View = base::ChunkedArray<Actor, 256>::View;
+  [[nodiscard]] View view() const noexcept { return actors_.view(); }
+
   // While others use the table: the slots there are now.
   template <class Each>
   void for_each_slot_now(Each&& each) {

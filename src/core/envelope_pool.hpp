@@ -58,6 +58,10 @@ class EnvelopePool : public base::BlockPool {
       return nullptr;
     return new (memory) Envelope(type, sender, 0);
   }
+  // After has_own().
+  [[nodiscard]] Envelope& take_own(const MessageType* type, ActorId sender) noexcept {
+    return *new (BlockPool::take_own()) Envelope(type, sender, 0);
+  }
   void give(Envelope& envelope) noexcept { BlockPool::give(&envelope); }
 };
 

@@ -172,12 +172,13 @@ Host::Host(System& the_system, uint8_t index_, uint32_t messages_per_turn_) noex
 
 // Whoever submits it publishes what it did through the state word; its owner looks at the note.
 void Host::submit_elsewhere(base::Runnable& work) noexcept {
-  JZX_ASSERT(work.home == base::kByHand);
+  JZX_ASSERT(work.home() == base::kByHand);
   static_cast<Actor&>(work).note_ready_by_hand();
 }
 
 void Host::let_go() noexcept {
   if (--holding_back > 0) return;
+  lifo = own_lifo();
   while (base::Runnable* work = held_back.pop()) submit(*work);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/atomic.hpp"
 #include "base/executor.hpp"
+#include "base/lifo_slot.hpp"
 #include "base/run_queue.hpp"
 #include "base/slot_map.hpp"
 #include "core/envelope_pool.hpp"
@@ -23,11 +24,13 @@ class Host : public base::Executor {
   // Runs it soon: on one thread after what is ready already, else as the driver sees fit. This
   // host's thread; others post().
   void submit(base::Runnable& work) noexcept {
-    if (has_siblings || work.home == base::kByHand) {
-      submit_elsewhere(work);
-    } else {
-      ready.push(work);
+    if (work.standing.is_common()) [[likely]] {
+      if (lifo != nullptr && lifo->is_empty()) {
+        return lifo->put(work, static_cast<uint32_t>(base::Priority::normal));
+      }
+      if (!has_siblings) return ready.push(work);
     }
+    submit_elsewhere(work);
   }
   // It has just run, and wants to again: behind what is ready already.
   void submit_again(base::Runnable& work) noexcept {
@@ -53,7 +56,10 @@ class Host : public base::Executor {
 
   // While held back, what is submitted here waits, so that a start of several actors can be undone
   // before any of them ran.
-  void hold_back() noexcept { ++holding_back; }
+  void hold_back() noexcept {
+    ++holding_back;
+    lifo = nullptr;
+  }
   void let_go() noexcept;
   // Out of the queue of this thread again; false: it is not there.
   [[nodiscard]] bool take_back(base::Runnable& work) noexcept {
@@ -102,7 +108,11 @@ class Host : public base::Executor {
   const bool has_siblings;
   bool may_wait = false;  // its thread is there to block, and nobody is kept waiting by it
   uint8_t index;
+  // Of the table, as it was when this thread last missed something there.
+  ActorTable::View actors;
   base::RunQueue ready;  // of work that only this thread runs
+  // Where others may take work: what is woken goes here, if it is free.
+  base::LifoSlot* lifo = nullptr;
   // Whose turn it is: the sender of what is sent now. relaxed: others only take a snapshot.
   [[nodiscard]] ActorId acting() const noexcept { return acting_.load(std::memory_order_relaxed); }
   void set_acting(ActorId id) noexcept { acting_.store(id, std::memory_order_relaxed); }
@@ -116,8 +126,9 @@ class Host : public base::Executor {
   // needs.
   ExitReason exit_reason = ExitReason::normal;
   ExitText exit_text;
-  // For who watches over a worker: how many messages it has taken, and of what type the last one
-  // is. Only where there is somebody to watch. relaxed: snapshots.
+  // How many messages were taken here, and of what type the last one is: a turn's budget is counted
+  // in these, and who watches over a worker sees whether it gets on. relaxed: others only take a
+  // snapshot.
   void note_step(const MessageType* type) noexcept {
     handling_.store(type, std::memory_order_relaxed);
     steps_.store(steps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -154,6 +165,8 @@ class Host : public base::Executor {
     // No locked instruction: only this thread writes. release: pairs with alive_count().
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
+  // The driver's, when nothing is held back.
+  [[nodiscard]] virtual base::LifoSlot* own_lifo() noexcept { return nullptr; }
   void finish_unusual(Envelope& envelope) noexcept;
   void reclaim_record(Envelope& envelope) noexcept;
 };

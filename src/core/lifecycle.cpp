@@ -47,14 +47,21 @@ bool can_live_there(const System& system, uint8_t home) noexcept {
   return home >= base::kByHand || home < system.workers;
 }
 
+// A loop has no use for priorities and workers: all its actors are common, but those run by hand.
+base::Standing standing_for(const System& system, const SpawnOptions& options) noexcept {
+  if (!system.is_shared) {
+    return {.home = options.home == base::kByHand ? base::kByHand : base::kAnyWorker};
+  }
+  const auto level = static_cast<uint8_t>(options.priority);
+  return {static_cast<uint8_t>(level | base::Standing::kFresh), options.home};
+}
+
 // A new actor in a free slot, all but its id.
 void furnish(System& system, Actor& actor, const SpawnOptions& options, const char* label,
              Child* child) noexcept {
   actor.kind = options.kind;
   actor.set_run(options.kind->run);
-  actor.priority = options.priority;
-  actor.home = options.home;
-  actor.is_fresh = true;
+  actor.standing = standing_for(system, options);
   actor.overload.store(options.overload, std::memory_order_relaxed);  // published by open()
   actor.is_supervisor = options.is_supervisor;
   actor.body = options.body;

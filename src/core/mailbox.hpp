@@ -40,6 +40,16 @@ namespace jzx::core {
   return actor.handled.load(std::memory_order_relaxed) != handled && has_room_for_user(actor, sent);
 }
 
+// In one try, by the last look at `handled`. `full` or `gone`: perhaps; admit_user() knows.
+[[nodiscard]] inline Admission admit_user_at_once(Actor& actor, uint32_t generation) noexcept {
+  return actor.state.admit_at_once(generation, [&](uint32_t sent) {
+    // relaxed, both: as in has_room_for_user().
+    const uint32_t seen = actor.handled_seen.load(std::memory_order_relaxed);
+    return ((sent - seen) & StateWord::kSentMask) <
+           actor.user_limit.load(std::memory_order_relaxed);
+  });
+}
+
 [[nodiscard]] inline Admission admit_user(Actor& actor, uint32_t generation) noexcept {
   return actor.state.admit(generation,
                            [&](uint32_t sent) { return has_room_for_user(actor, sent); });
@@ -57,23 +67,34 @@ namespace jzx::core {
   return false;
 }
 
-// The consumer: the next message, or nullptr. It no longer counts as queued.
-[[nodiscard]] inline Envelope* take(Actor& actor) noexcept {
-  Envelope* envelope = actor.inbox;
-  if (envelope == nullptr) {
-    envelope = actor.arrivals.take_all();
-    if (envelope == nullptr) return nullptr;
-  }
-  actor.inbox = envelope->next;
+// The consumer: is there a message in the inbox, now that the arrivals were looked at?
+[[nodiscard]] inline bool has_mail(Actor& actor) noexcept {
+  if (actor.inbox != nullptr) return true;
+  Envelope* arrived = actor.arrivals.take_all();
+  if (arrived == nullptr) return false;
+  actor.inbox = arrived;
+  return true;
+}
+
+// The consumer: `envelope` is the first in the inbox, and no longer counts as queued.
+inline void take_from_inbox(Actor& actor, Envelope& envelope, uint32_t flags) noexcept {
+  actor.inbox = envelope.next;
   // relaxed: only the consumer writes it; senders need a number that does not run ahead.
   const uint32_t handled = actor.handled.load(std::memory_order_relaxed);
   actor.handled.store(handled + 1, std::memory_order_relaxed);
-  if ((envelope->flags & Envelope::kSystem) != 0) {
+  if ((flags & Envelope::kSystem) != 0) [[unlikely]] {
     // release: after `handled`; pairs with the acquire in has_room_for_user().
     actor.system_queued.fetch_sub(1, std::memory_order_release);
     // Users refresh their look when they send. Where nobody does, it must not get a lap behind.
     if (handled % (1u << 20) == 0) actor.handled_seen.store(handled, std::memory_order_relaxed);
   }
+}
+
+// Both: nullptr if there is none.
+[[nodiscard]] inline Envelope* take(Actor& actor) noexcept {
+  if (!has_mail(actor)) return nullptr;
+  Envelope* envelope = actor.inbox;
+  take_from_inbox(actor, *envelope, envelope->flags);
   return envelope;
 }
 

@@ -22,6 +22,7 @@ namespace jzx::core {
 
 // On the host's thread.
 [[nodiscard]] inline Errc send(Host& host, ActorId target, Envelope& envelope) noexcept {
+  host.actors = host.system.actors.view();
   Actor* actor = host.system.actors.find(target);
   if (actor == nullptr) return Errc::no_such_actor;
   const Admission admission = admit_user(*actor, generation_of(target));
@@ -32,23 +33,31 @@ namespace jzx::core {
   return Errc::ok;
 }
 
-// The common raw send, whole and without a call inside, so that it compiles to a leaf function.
+// The common send, whole and without a loop or a call inside, so that it compiles to a leaf
+// function. `fill()` answers the envelope with the message, and is called when that is let in.
 // False if anything is unusual; then nothing has happened, and send() finds out what. On the host's
 // thread.
-[[nodiscard]] inline bool send_common(Host& host, ActorId target, void* data, size_t size,
-                                      uint32_t tag) noexcept {
-  Actor* actor = host.system.actors.find(target);
-  if (actor == nullptr || !host.envelopes.has_own()) [[unlikely]]
+template <class Fill>
+[[nodiscard]] inline bool send_common(Host& host, ActorId target, Fill&& fill) noexcept {
+  Actor* actor = host.actors.find(slot_of(target));
+  if (actor == nullptr) [[unlikely]]
     return false;
-  const Admission admission = admit_user(*actor, generation_of(target));
+  const Admission admission = admit_user_at_once(*actor, generation_of(target));
   if (admission >= Admission::full) [[unlikely]]
     return false;
-  // Cannot fail: it has one, and only this thread takes from there.
-  Envelope* envelope = host.envelopes.take(&raw_message_type, host.acting());
-  new (envelope->storage) RawMessage{data, size, tag, host.acting()};
   ++host.counters.accepted;
-  if (enqueue(*actor, *envelope, admission)) host.submit(*actor);
+  if (enqueue(*actor, fill(), admission)) host.submit(*actor);
   return true;
+}
+
+// The same for a raw message, in an envelope from the host's own ones.
+[[nodiscard]] inline bool send_common_raw(Host& host, ActorId target, void* data, size_t size,
+                                          uint32_t tag) noexcept {
+  return host.envelopes.has_own() && send_common(host, target, [&]() -> Envelope& {
+           Envelope& envelope = host.envelopes.take_own(&raw_message_type, host.acting());
+           new (envelope.storage) RawMessage{data, size, tag, host.acting()};
+           return envelope;
+         });
 }
 
 // On a foreign thread, with an envelope from the depot; `host` is any of the system's.

@@ -77,6 +77,19 @@ class StateWord {
     }
   }
 
+  // The same in one try: `full` also if somebody else was quicker. For a path that has another.
+  template <class HasRoom>
+  [[nodiscard]] Admission admit_at_once(uint32_t generation, HasRoom&& has_room) noexcept {
+    uint64_t word = word_.load(std::memory_order_acquire);  // as in admit()
+    const uint64_t who = word & (kGenerationBits | kClosed);
+    if (who != generation_bits(generation)) return Admission::gone;
+    if (!has_room(sent_of(word))) return Admission::full;
+    if ((word & (kScheduled | kSuspended)) != 0) {
+      return exchange(word, word + kOneSent) ? Admission::queued : Admission::full;
+    }
+    return exchange(word, word + kOneSent + kScheduled) ? Admission::first : Admission::full;
+  }
+
   // System messages are admitted until the slot retires, also while the actor is stopping.
   [[nodiscard]] Admission admit_system(uint32_t generation) noexcept {
     uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
@@ -122,6 +135,15 @@ class StateWord {
       const bool stay = (word & kWoken) != 0;
       if (exchange(word, stay ? word & ~kWoken : word & ~kScheduled)) return !stay;
     }
+  }
+
+  // The same in one try, for a running actor to which nothing has happened. False: perhaps it can;
+  // park() knows.
+  [[nodiscard]] bool park_at_once(uint32_t handled) noexcept {
+    uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
+    const uint64_t difference = word ^ (static_cast<uint64_t>(handled) << kSentShift);
+    if ((difference & (kSentBits | kFlagBits)) != kScheduled) return false;
+    return exchange(word, word - kScheduled);
   }
 
   // The body waits for its waker, unless that came already or it was asked to exit. One that is
@@ -207,6 +229,8 @@ class StateWord {
   static constexpr int kExitShift = 4;
   static constexpr uint64_t kExitBits = 7u << kExitShift;
   static constexpr int kGenerationShift = 7;
+  static constexpr uint64_t kFlagBits = (1u << kGenerationShift) - 1;
+  static constexpr uint64_t kGenerationBits = 0xffffffffull << kGenerationShift;
   static constexpr int kSentShift = 39;
   static constexpr uint64_t kOneSent = 1ull << kSentShift;
   static constexpr uint64_t kSentBits = ~(kOneSent - 1);

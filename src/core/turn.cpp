@@ -58,11 +58,12 @@ void drop_held(Host& host, Actor& actor, Envelope& envelope) noexcept {
 }
 
 bool run_by_hand(Host& host, Actor& actor, uint32_t messages) {
-  JZX_ASSERT(actor.home == base::kByHand);
+  JZX_ASSERT(actor.home() == base::kByHand);
   // acquire: what the one before did in its turn is seen; whoever takes the note away has the turn.
   const uint8_t before =
       actor.attention.fetch_and(static_cast<uint8_t>(~kReadyByHand), std::memory_order_acq_rel);
   if ((before & kReadyByHand) == 0) return false;
+  if (messages == 0) return actor.note_ready_by_hand(), false;
   const ActorId outer = host.acting();  // it may be polled from inside another's handler
   const uint32_t usual = std::exchange(host.messages_per_turn, messages);
   actor.run(host);
@@ -81,15 +82,8 @@ void tell_full(Host& host, Actor& actor) {
 
 }  // namespace
 
-Outcome start_body(Actor& actor, Turn& turn) {
-  JZX_ASSERT(actor.status == Status::init);
-  actor.status = Status::running;
-  actor.unnote(kNotRunning);
-  if (turn.host.has_siblings) turn.host.note_step(nullptr);
-  return actor.kind->start(actor, turn);  // mail that waits already is for the next turn
-}
-
-void settle(Host& host, Actor& actor, Outcome outcome) {
+void settle(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
+  turn.finish();
   if (actor.has_note(kFullNoted)) tell_full(host, actor);
   if (actor.has_note(kTimersWaiting)) deliver_waiting_timers(host, actor);
   switch (outcome) {
@@ -160,6 +154,18 @@ void measure(Host& host, Actor& actor) {
 
 }  // namespace
 
+namespace {
+
+// The first turn, before any mail.
+Outcome start_body(Actor& actor, Turn& turn) {
+  JZX_ASSERT(actor.status == Status::init);
+  actor.status = Status::running;
+  actor.unnote(kNotRunning);
+  turn.host.note_step(nullptr);
+  return actor.kind->start(actor, turn);  // mail that waits already is for the next turn
+}
+
+// False: it has had its turn.
 bool attend(Host& host, Actor& actor) {
   if (actor.has_note(kFullNoted)) tell_full(host, actor);
   if (actor.status > Status::running) return continue_end(host, actor), false;
@@ -170,6 +176,17 @@ bool attend(Host& host, Actor& actor) {
   if (!host.system.is_shared) actor.unnote(kExitHint);
   if (actor.has_note(kMeasured)) measure(host, actor);
   return true;  // the hint was meant for one who lived here before
+}
+
+}  // namespace
+
+void run_unusual_turn(Host& host, Actor& actor) {
+  if (!attend(host, actor)) return;
+  Turn turn(host, actor);
+  host.set_acting(actor.id());
+  const bool is_running = actor.status == Status::running;
+  end_turn(host, actor, turn,
+           is_running ? actor.kind->resume(actor, turn) : start_body(actor, turn));
 }
 
 void run_actor(base::Runnable& runnable, base::Executor& executor) {

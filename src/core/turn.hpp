@@ -20,26 +20,43 @@ namespace jzx::core {
 class Turn {
  public:
   Turn(Host& the_host, Actor& the_actor) noexcept
-      : host(the_host), actor(the_actor), budget_(the_host.messages_per_turn) {}
+      : host(the_host), actor(the_actor), steps_before_(the_host.steps()) {}
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
   // The next message to handle, or nullptr: the kind then returns pause(). Ends the one before.
-  [[nodiscard]] Envelope* take() noexcept {
-    if (in_hand_ != nullptr) finish();
-    // A hint; the decision is the state word's, after the turn.
-    if (budget_ == 0 || actor.has_note(kExitHint)) return nullptr;
+  [[nodiscard]] Envelope* take() noexcept { return take(host, actor); }
+  // The same, for loops: user code can reach the turn, so the compiler would load its two members
+  // again for every message.
+  [[nodiscard]] Envelope* take(Host& the_host, Actor& the_actor) noexcept {
+    if (in_hand_ != nullptr) the_host.finish(*in_hand_);
+    do {
+      in_hand_ = nullptr;
+      if (!has_mail(the_actor)) return nullptr;
+      // A hint; the decision is the state word's, after the turn.
+      if (is_spent(the_host) || the_actor.has_note(kExitHint)) return nullptr;
+      // relaxed: a flag on its own; whoever set it waits for the turn to end.
+      if (the_host.halted.load(std::memory_order_relaxed)) [[unlikely]]
+        return nullptr;
+    } while (!pop(the_host, the_actor));
+    return in_hand_;
+  }
+
+  // For kinds that give the first message of a turn a way of its own, short and without a loop:
+  // most turns are for one message.
+  //
+  // The message that the sender left in the inbox. nullptr: perhaps there is one; take() knows.
+  [[nodiscard]] Envelope* take_first(Host& the_host, Actor& the_actor) noexcept {
+    if (the_actor.inbox == nullptr) return nullptr;
     // relaxed: a flag on its own; whoever set it waits for the turn to end.
-    if (host.halted.load(std::memory_order_relaxed)) [[unlikely]]
-      return nullptr;
-    in_hand_ = core::take(actor);
-    if (in_hand_ == nullptr) return nullptr;
-    --budget_;
-    if (host.has_siblings) host.note_step(in_hand_->type);
-    if ((in_hand_->flags & Envelope::kNotice) == 0) [[likely]]
-      return in_hand_;
-    // Its cause may have been withdrawn: then it is not for the body.
-    return static_cast<Notice*>(in_hand_)->is_void() ? take() : in_hand_;
+    if (the_host.halted.load(std::memory_order_relaxed)) return nullptr;
+    return pop(the_host, the_actor) ? in_hand_ : nullptr;
+  }
+  // Ends the first message. False: perhaps there is more; take() knows.
+  [[nodiscard]] bool ends_with_first(Host& the_host, Actor& the_actor) noexcept {
+    if (in_hand_ != nullptr) the_host.finish(*in_hand_);
+    in_hand_ = nullptr;
+    return the_actor.inbox == nullptr && the_actor.arrivals.looks_empty();
   }
 
   // The message in hand cannot be handled by this body.
@@ -53,7 +70,7 @@ class Turn {
 
   // Why take() had nothing more.
   [[nodiscard]] Outcome pause() const noexcept {
-    return budget_ == 0 ? Outcome::budget_spent : Outcome::wants_mail;
+    return actor.inbox != nullptr ? Outcome::budget_spent : Outcome::wants_mail;
   }
 
   // Says why; the kind returns what this returns.
@@ -70,8 +87,28 @@ class Turn {
   Actor& actor;
 
  private:
+  // Takes the next one in hand. False: it was nothing for the body, and is gone.
+  [[nodiscard]] bool pop(Host& the_host, Actor& the_actor) noexcept {
+    Envelope& envelope = *the_actor.inbox;
+    const uint32_t flags = envelope.flags;
+    take_from_inbox(the_actor, envelope, flags);
+    the_host.note_step(envelope.type);
+    // A notice's cause may have been withdrawn: then it is not for the body.
+    if ((flags & Envelope::kNotice) != 0 && static_cast<Notice&>(envelope).is_void()) [[unlikely]] {
+      the_host.finish(envelope);
+      return false;
+    }
+    in_hand_ = &envelope;
+    return true;
+  }
+
+  // An actor that is run by hand in the middle of a turn takes its steps from the same budget.
+  [[nodiscard]] bool is_spent(const Host& the_host) const noexcept {
+    return the_host.steps() - steps_before_ >= the_host.messages_per_turn;
+  }
+
   Envelope* in_hand_ = nullptr;
-  uint32_t budget_;
+  uint64_t steps_before_;
 };
 
 // A body that ends gives up what it held.
@@ -81,32 +118,33 @@ void drop_held(Host& host, Actor& actor, Envelope& envelope) noexcept;
 // do. On a thread that is, for the length of the call, this host's; `actor` is live.
 bool run_by_hand(Host& host, Actor& actor, uint32_t messages);
 
-// Something is unusual about the actor. False: it has had its turn.
-[[nodiscard]] bool attend(Host& host, Actor& actor);
-// The first turn, before any mail.
-[[nodiscard]] Outcome start_body(Actor& actor, Turn& turn);
+// The turn of an actor about which something is unusual: one that does not run, or is asked to end.
+void run_unusual_turn(Host& host, Actor& actor);
 // After the turn of a living actor that is not simply idle now.
-void settle(Host& host, Actor& actor, Outcome outcome);
+void settle(Host& host, Actor& actor, Turn& turn, Outcome outcome);
+
+// What follows from the turn that a body has had.
+inline void end_turn(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
+  host.set_acting(kNobody);
+  // Mostly it has handled all its mail, nothing unusual happened, and it is idle now.
+  // relaxed: flags on their own.
+  if (outcome == Outcome::wants_mail && actor.attention.load(std::memory_order_relaxed) == 0) {
+    JZX_ASSERT(turn.in_hand() == nullptr);  // take() had nothing more
+    if (actor.state.park_at_once(taken_count(actor))) [[likely]]
+      return;
+  }
+  settle(host, actor, turn, outcome);
+}
 
 // `resume(turn)` is the kind's resume().
 template <class Resume>
-inline void run_turn(Host& host, Actor& actor, Resume&& resume) {
-  // relaxed, here and below: flags on their own.
-  if (actor.attention.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-    if (!attend(host, actor)) return;
-  }
+[[gnu::always_inline]] inline void run_turn(Host& host, Actor& actor, Resume&& resume) {
+  // relaxed: flags on their own. Without any it is running.
+  if (actor.attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    return run_unusual_turn(host, actor);
   Turn turn(host, actor);
   host.set_acting(actor.id());
-  const Outcome outcome = actor.status == Status::running ? resume(turn) : start_body(actor, turn);
-  host.set_acting(kNobody);
-  if (turn.in_hand() != nullptr) [[unlikely]]
-    turn.finish();
-  // Mostly it has handled all its mail, nothing unusual happened, and it is idle now.
-  if (outcome == Outcome::wants_mail && actor.attention.load(std::memory_order_relaxed) == 0 &&
-      actor.state.park(taken_count(actor), false)) [[likely]] {
-    return;
-  }
-  settle(host, actor, outcome);
+  end_turn(host, actor, turn, resume(turn));
 }
 
 }  // namespace jzx::core

@@ -62,17 +62,19 @@ core::Ledger Port::ledger() noexcept {
 
 // ---- messages ----
 
-Envelope* begin_send(Port& port, Errc& error) noexcept {
+// The common way through the next two is short, and calls nobody: the rest is out of line.
+
+namespace {
+
+[[gnu::noinline]] Envelope* begin_rare(Port& port, Errc& error) noexcept {
   Envelope* envelope = nullptr;
   if (core::Host* here = port.host_here()) {
-    envelope = here->envelopes.take(&raw_message_type, here->acting());
-    // Asking for the thread's host is not free: finish_send() finds it here.
-    if (envelope != nullptr) [[likely]]
-      return envelope->next = reinterpret_cast<Envelope*>(here), envelope;
+    envelope = here->envelopes.take(nullptr, here->acting());
+    if (envelope != nullptr) envelope->next = reinterpret_cast<Envelope*>(here);
   } else {
     // Left again by finish_send().
     if (!port.enter()) return error = Errc::loop_closed, nullptr;
-    envelope = port.system.envelopes.take_foreign(&raw_message_type);
+    envelope = port.system.envelopes.take_foreign(nullptr);
     if (envelope == nullptr) {
       port.leave();
     } else {
@@ -83,10 +85,26 @@ Envelope* begin_send(Port& port, Errc& error) noexcept {
   return envelope;
 }
 
+}  // namespace
+
+Envelope* begin_send(Port& port, Errc& error) noexcept {
+  auto* here = static_cast<core::Host*>(base::Executor::current_inlined());
+  if (here == nullptr || here->port != &port || !here->envelopes.has_own()) [[unlikely]] {
+    return begin_rare(port, error);
+  }
+  Envelope* envelope = &here->envelopes.take_own(nullptr, here->acting());
+  // Asking for the thread's host is not free: finish_send() finds it here.
+  envelope->next = reinterpret_cast<Envelope*>(here);
+  return envelope;
+}
+
 namespace {
 
 void end_message(Envelope& envelope) noexcept {
-  if (envelope.type->destroy != nullptr) envelope.type->destroy(envelope);
+  // Without a type it is empty: to make the message failed.
+  if (envelope.type != nullptr && envelope.type->destroy != nullptr) {
+    envelope.type->destroy(envelope);
+  }
 }
 
 Errc finish_foreign(Port& port, ActorId target, Envelope& envelope) noexcept {
@@ -102,7 +120,10 @@ Errc finish_foreign(Port& port, ActorId target, Envelope& envelope) noexcept {
 
 }  // namespace
 
-Errc finish_send(Port& port, ActorId target, Envelope& envelope) noexcept {
+namespace {
+
+// Nothing has happened yet.
+[[gnu::noinline]] Errc finish_rare(Port& port, ActorId target, Envelope& envelope) noexcept {
   if ((envelope.flags & Envelope::kForeign) != 0) return finish_foreign(port, target, envelope);
   core::Host& here = *reinterpret_cast<core::Host*>(envelope.next);
   const Errc result = core::send(here, target, envelope);
@@ -111,6 +132,46 @@ Errc finish_send(Port& port, ActorId target, Envelope& envelope) noexcept {
     here.envelopes.give(envelope);
   }
   return result;
+}
+
+}  // namespace
+
+Errc finish_send(Port& port, ActorId target, Envelope& envelope) noexcept {
+  if ((envelope.flags & Envelope::kForeign) == 0) [[likely]] {
+    core::Host& here = *reinterpret_cast<core::Host*>(envelope.next);
+    if (core::send_common(here, target, [&]() -> Envelope& { return envelope; })) [[likely]]
+      return Errc::ok;
+  }
+  return finish_rare(port, target, envelope);
+}
+
+namespace {
+
+// Nothing has happened yet.
+[[gnu::noinline]] Errc send_words_rare(Port& port, ActorId target, const MessageType& type,
+                                       uint64_t first, uint64_t second) noexcept {
+  Errc error = Errc::ok;
+  Envelope* envelope = begin_send(port, error);
+  if (envelope == nullptr) return error;
+  envelope->type = &type;
+  new (envelope->storage) uint64_t[2]{first, second};
+  return finish_rare(port, target, *envelope);
+}
+
+}  // namespace
+
+Errc send_words(Port& port, ActorId target, const MessageType& type, uint64_t first,
+                uint64_t second) noexcept {
+  auto* here = static_cast<core::Host*>(base::Executor::current_inlined());
+  if (here != nullptr && here->port == &port && here->envelopes.has_own() &&
+      core::send_common(*here, target, [&]() -> Envelope& {
+        Envelope& envelope = here->envelopes.take_own(&type, here->acting());
+        new (envelope.storage) uint64_t[2]{first, second};
+        return envelope;
+      })) [[likely]] {
+    return Errc::ok;
+  }
+  return send_words_rare(port, target, type, first, second);
 }
 
 Errc try_send(Port& port, ActorId target, Envelope& envelope) noexcept {
@@ -174,7 +235,7 @@ bool poll_by_hand(Port& port, ActorId id, uint32_t messages, size_t& handled) {
   bool is_there = false;
   if (actor != nullptr) {
     core::Bonds hold(port.system.is_shared, *actor);
-    is_there = port.system.is_live(*actor, id) && actor->home == base::kByHand;
+    is_there = port.system.is_live(*actor, id) && actor->home() == base::kByHand;
   }
   // It ends in its own turns only, and those are here.
   const uint64_t before = host->counters.handled;

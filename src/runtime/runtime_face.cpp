@@ -45,7 +45,7 @@ RuntimeSystem* system_behind(detail::Port* port) noexcept {
 struct BlockingJob final : base::Runnable {
   explicit BlockingJob(std::function<void()> function)
       : Runnable(&run_job), work(std::move(function)) {
-    home = base::kBlockingPool;
+    standing.home = base::kBlockingPool;
   }
   static void run_job(base::Runnable& self, base::Executor&) {
     auto* job = static_cast<BlockingJob*>(&self);

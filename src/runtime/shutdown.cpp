@@ -27,7 +27,7 @@ std::string reason_to_live(core::System& system, core::Actor& actor, ActorId id)
     return std::string("it waits for the end of its child ") +
            (youngest.label != nullptr ? youngest.label : std::to_string(youngest.own_id));
   }
-  if (actor.home == base::kByHand) return "it runs by hand, and nobody polls it";
+  if (actor.home() == base::kByHand) return "it runs by hand, and nobody polls it";
   const uint32_t queued = core::queued_count(actor);
   return "its turn has not come; " + std::to_string(queued) + " messages are queued";
 }

@@ -45,15 +45,13 @@ TEST(Turns, HandleAtMostTheBudgetOfMessages) {
   EXPECT_FALSE(rig.worker().has_work()) << "it parked at the end of the last turn";
 }
 
-TEST(Turns, ATurnThatSpendsItsBudgetOnTheLastMessageIsFollowedByAnEmptyOne) {
+TEST(Turns, ATurnThatSpendsItsBudgetOnTheLastMessageIsNotFollowedByAnEmptyOne) {
   Rig rig(budgets(5, 1));
   int handled = 0;
   const ActorId id = rig.spawn(counter(handled));
   for (uint32_t n = 0; n < 5; ++n) ASSERT_EQ(rig.send(id, n), Errc::ok);
   rig.tick();
   EXPECT_EQ(handled, 5);
-  EXPECT_TRUE(rig.worker().has_work());
-  rig.tick();
   EXPECT_FALSE(rig.worker().has_work());
 }
 

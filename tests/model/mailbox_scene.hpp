@@ -48,7 +48,9 @@ class Mailbox {
 
   core::Admission send(Message& message, uint32_t to_generation) {
     message.generation = to_generation;
-    const core::Admission admission = core::admit_user(actor, to_generation);
+    core::Admission admission = core::Admission::full;
+    if (takes_short_ways) admission = core::admit_user_at_once(actor, to_generation);
+    if (admission >= core::Admission::full) admission = core::admit_user(actor, to_generation);
     if (admission >= core::Admission::full) return admission;
     ++accepted;
     ++users_queued;
@@ -97,7 +99,9 @@ class Mailbox {
   // True: nothing is left to do.
   [[nodiscard]] bool park(bool stopping = false) {
     is_submitted_ = false;
-    if (actor.state.park(core::handled_count(actor), stopping)) return true;
+    const uint32_t handled_now = core::handled_count(actor);
+    if (takes_short_ways && !stopping && actor.state.park_at_once(handled_now)) return true;
+    if (actor.state.park(handled_now, stopping)) return true;
     is_submitted_ = true;
     return false;
   }
@@ -122,6 +126,7 @@ class Mailbox {
 
   core::Actor actor;
   uint32_t generation = 0;
+  bool takes_short_ways = false;  // in and out, where there is one; as send_common() and end_turn()
   // What the state word must agree with. They change together with it, since no thread is taken off
   // between an atomic operation and the next.
   int accepted = 0;

@@ -11,11 +11,12 @@ using core::Wake;
 
 // `messages`: how many each of the senders sends.
 void senders_and_a_consumer(const char* name, uint32_t bound, uint32_t limit,
-                            std::initializer_list<int> messages) {
+                            std::initializer_list<int> messages, bool short_ways = false) {
   int refused = 0, total = 0;
   for (const int count : messages) total += count;
   expect_always({.name = name, .preemptions = bound}, [&](Scene& scene) {
     auto& box = scene.make<Mailbox>(limit);
+    box.takes_short_ways = short_ways;
     int senders = 0;
     for (const int count : messages) {
       scene.thread([&, count, sender = senders++] {
@@ -57,6 +58,13 @@ TEST(Mailbox, TwoSendersOfTwoAtCapacityTwo) {
 }
 TEST(Mailbox, TwoSendersThatAllFit) {
   senders_and_a_consumer("mailbox of 4, 2 senders of 2", 2, 4, {2, 2});
+}
+
+TEST(Mailbox, TheShortWaysInAndOutAtCapacityOne) {
+  senders_and_a_consumer("mailbox of 1, 2 senders of 1, short ways", 3, 1, {1, 1}, true);
+}
+TEST(Mailbox, TheShortWaysInAndOutAtCapacityTwo) {
+  senders_and_a_consumer("mailbox of 2, senders of 2 and 1, short ways", 2, 2, {2, 1}, true);
 }
 
 TEST(Mailbox, AUserIsNotRefusedBecauseOfASystemMessage) {

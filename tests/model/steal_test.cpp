@@ -1,9 +1,10 @@
-// base/steal_queue.hpp and base/steal_deque.hpp: an owner against thieves, at capacities so small
-// that every slot is used again.
+// base/steal_queue.hpp, base/steal_deque.hpp and base/lifo_slot.hpp: an owner against thieves, at
+// capacities so small that every slot is used again.
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "base/lifo_slot.hpp"
 #include "base/steal_deque.hpp"
 #include "base/steal_queue.hpp"
 #include "model/explore.hpp"
@@ -192,6 +193,40 @@ TEST(StealDeque, TwoThievesAndAnOwner) {
 }
 TEST(StealDeque, TwoThievesAndAnOwnerThatPushesAgain) {
   steal_from_deque<4>({"steal_deque of 4, 3 pushes, 2 pops / 2 thieves", 4, "++-+-", 2, 1});
+}
+
+// ---- the slot of one ----
+
+struct Job : Runnable {
+  Job() : Runnable([](Runnable&, Executor&) {}) {}
+  base::Shared<int> payload{0};
+};
+
+TEST(LifoSlot, GivesEveryJobToExactlyOne) {
+  expect_always({.name = "lifo slot, an owner and 2 thieves", .preemptions = 3}, [](Scene& scene) {
+    auto& slot = scene.make<LifoSlot>(true);
+    auto& first = scene.make<Job>();
+    auto& second = scene.make<Job>();
+    int taken = 0;
+    const auto took = [&taken](Runnable* work) {
+      if (work == nullptr) return;
+      Job& job = *static_cast<Job*>(work);
+      MODEL_ASSERT(job.payload == 1);  // not seen by two, and what its owner wrote
+      job.payload = -1;
+      ++taken;
+    };
+    scene.thread([&] {
+      first.payload = 1;
+      slot.put(first);
+      second.payload = 1;
+      took(slot.swap(second));
+      took(slot.take());
+    });
+    for (int thief = 0; thief < 2; ++thief) scene.thread([&] { took(slot.steal()); });
+    scene.join();
+    MODEL_ASSERT(taken == 2);
+    MODEL_ASSERT(slot.is_empty());
+  });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <new>
 #include <string_view>
 #include <type_traits>
@@ -124,9 +125,8 @@ inline constexpr MessageType message_type{type_name<M>.data(),   &message_type<M
   return envelope.type->is_boxed ? envelope.as<void*>() : static_cast<void*>(envelope.storage);
 }
 
-// Fills in and sends. A message that is refused ends here.
 template <class M>
-Errc send_message(Port& port, ActorId target, const MessageType& type, M&& message) {
+Errc send_in_envelope(Port& port, ActorId target, const MessageType& type, M&& message) {
   Errc error = Errc::ok;
   Envelope* envelope = begin_send(port, error);
   if (envelope == nullptr) return error;
@@ -142,6 +142,28 @@ Errc send_message(Port& port, ActorId target, const MessageType& type, M&& messa
   envelope->type = &type;
   undo.envelope = nullptr;
   return finish_send(port, target, *envelope);
+}
+
+template <class M>
+inline constexpr bool fits_words =
+    sizeof(M) <= 2 * sizeof(uint64_t) && alignof(M) <= alignof(uint64_t) &&
+    std::is_trivially_copyable_v<M>&& std::is_trivially_destructible_v<M>;
+
+template <class M>
+Errc send_as_words(Port& port, ActorId target, const MessageType& type, const M& message) noexcept {
+  uint64_t words[2] = {};
+  if constexpr (!std::is_empty_v<M>) std::memcpy(words, &message, sizeof(M));
+  return send_words(port, target, type, words[0], words[1]);
+}
+
+// Fills in and sends. A message that is refused ends here.
+template <class M>
+Errc send_message(Port& port, ActorId target, const MessageType& type, M&& message) {
+  if constexpr (fits_words<std::remove_cvref_t<M>>) {
+    return send_as_words<std::remove_cvref_t<M>>(port, target, type, message);
+  } else {
+    return send_in_envelope(port, target, type, std::forward<M>(message));
+  }
 }
 
 }  // namespace jzx::detail

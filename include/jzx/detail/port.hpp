@@ -17,8 +17,12 @@ class Port;
 
 // ---- messages, from any thread ----
 
-// An envelope for a message to an actor of this port; nullptr and the error: no memory, or the port
-// is closing. finish_send() must follow.
+// A message that is a word or two, in one call: no destructor, nothing that can throw.
+JZX_API Errc send_words(Port& port, ActorId target, const MessageType& type, uint64_t first,
+                        uint64_t second) noexcept;
+
+// For all others: an envelope for a message to an actor of this port; nullptr and the error: no
+// memory, or the port is closing. finish_send() must follow.
 [[nodiscard]] JZX_API Envelope* begin_send(Port& port, Errc& error) noexcept;
 // Sends it, or ends the message and gives the envelope back.
 JZX_API Errc finish_send(Port& port, ActorId target, Envelope& envelope) noexcept;

@@ -162,7 +162,7 @@ void Worker::stamp_armed_timers() noexcept {
 // ---- being woken ----
 
 void Worker::post(base::Runnable& work) {
-  if (work.home == base::kByHand) return submit_elsewhere(work);
+  if (work.home() == base::kByHand) return submit_elsewhere(work);
   injected_.push(work);
   wake_up();
 }

@@ -21,7 +21,7 @@ class Injection {
   // True: it has just passed its high-water mark.
   [[nodiscard]] bool push(base::Runnable& work) noexcept {
     std::lock_guard hold(lock_);
-    queues_[static_cast<uint32_t>(work.priority)].push(work);
+    queues_[work.level()].push(work);
     const uint64_t size = size_.load(std::memory_order_relaxed) + 1;  // changed under the lock only
     // seq_cst: before the caller's look for sleepers; see idle.hpp.
     size_.store(size, std::memory_order_seq_cst);

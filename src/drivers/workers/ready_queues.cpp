@@ -8,8 +8,8 @@ using base::kPriorities;
 using base::Runnable;
 
 void ReadyQueues::push_back(Runnable& work) noexcept {
-  work.is_fresh = false;
-  const auto level = static_cast<uint32_t>(work.priority);
+  work.no_longer_fresh();
+  const uint32_t level = work.level();
   queued_ |= 1u << level;
   // relaxed: only the owner adds to it, so who reads 0 has nothing of its own in there.
   const bool in_order = overflow_count_[level].load(std::memory_order_relaxed) == 0;
@@ -24,16 +24,23 @@ void ReadyQueues::push_back(Runnable& work) noexcept {
 Runnable* ReadyQueues::next_but_lifo() noexcept {
   constexpr auto kFreshLevel = static_cast<uint32_t>(base::Priority::normal);
   const bool others_first = in_a_row_ >= kInARow;
+  // What went through the lifo slot since the last time is counted now: it had to come here before
+  // it were too many.
+  picks_ += 1 + in_a_row_;
   in_a_row_ = 0;
+  if (picks_ >= kFairEvery) {
+    picks_ = 0;
+    if (Runnable* work = next_in_fairness()) return work;
+  }
   for (uint32_t level = 0; level < kPriorities; ++level) {
     if (level == kFreshLevel && !others_first) {
-      if (Runnable* work = fresh_.pop()) return ++in_a_row_, work;
+      if (Runnable* work = fresh_.pop()) return work;
     }
     if ((queued_ & (1u << level)) == 0) continue;
     if (Runnable* work = pop(level)) return work;
   }
   if (Runnable* work = fresh_.pop()) return work;
-  return take_lifo();
+  return lifo_.take();
 }
 
 // One source after another, so that each comes up once in a few picks.
@@ -44,8 +51,8 @@ Runnable* ReadyQueues::next_in_fairness() noexcept {
       if (Runnable* work = fresh_.steal()) return work;  // the oldest, as a thief would
       continue;
     }
-    if (lifo_level_ == fair_source_) {  // it waits behind the others of its level
-      if (Runnable* work = take_lifo()) push_back(*work);
+    if (lifo_.level() == fair_source_) {  // it waits behind the others of its level
+      if (Runnable* work = lifo_.take()) push_back(*work);
     }
     if ((queued_ & (1u << fair_source_)) == 0) continue;
     if (Runnable* work = pop(fair_source_)) return work;
@@ -106,8 +113,7 @@ bool ReadyQueues::steal_into(ReadyQueues& thief, uint32_t at_most, bool even_lif
     if (taken > 0) return true;
   }
   if (!even_lifo) return false;
-  // acquire: pairs with the release in swap_lifo().
-  Runnable* work = lifo_.exchange(nullptr, std::memory_order_acquire);
+  Runnable* work = lifo_.steal();
   if (work == nullptr) return false;
   return take(work), true;
 }
@@ -118,8 +124,7 @@ bool ReadyQueues::has_stealable(bool even_lifo) const noexcept {
     if (!rings_[level].empty()) return true;
     if (overflow_count_[level].load(std::memory_order_seq_cst) > 0) return true;
   }
-  return !fresh_.empty() ||
-         (even_lifo && lifo_.load(std::memory_order_relaxed) != nullptr);  // a hint
+  return !fresh_.empty() || (even_lifo && !lifo_.is_empty());
 }
 
 }  // namespace jzx::drivers

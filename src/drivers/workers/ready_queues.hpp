@@ -11,14 +11,13 @@
 //   pinned    a FIFO per priority of what only this worker may run.
 //
 // The next one is the first of the highest priority. So that the others get on too, one pick in
-// kFairEvery goes to one source after another, the levels and the oldest of the fresh ones,
+// about kFairEvery goes to one source after another, the levels and the oldest of the fresh ones,
 // whatever waits above it; the lifo slot is emptied into the ring of its level when that comes up.
 //
 // Threads: the owner; steal_into() and has_stealable() by others.
 #pragma once
 
-#include <bit>
-
+#include "base/lifo_slot.hpp"
 #include "base/run_queue.hpp"
 #include "base/spin_lock.hpp"
 #include "base/steal_deque.hpp"
@@ -34,18 +33,18 @@ class ReadyQueues {
 
   // `ring_limit` is at most kRing. Without thieves the lifo slot needs no locked instruction.
   ReadyQueues(uint32_t ring_limit, bool has_thieves) noexcept
-      : ring_limit_(ring_limit), has_thieves_(has_thieves) {}
+      : ring_limit_(ring_limit), lifo_(has_thieves) {}
 
   // ---- the owner ----
 
   // It was woken. True: there is something new that others may take.
   [[nodiscard]] bool push(base::Runnable& work) noexcept {
-    if (work.is_fresh && work.priority == base::Priority::normal) {
-      work.is_fresh = false;
+    if (work.standing.level == kFreshNormal) {
+      work.no_longer_fresh();
       if (fresh_.push(&work)) return true;
       return push_back(work), true;
     }
-    base::Runnable* before = swap_lifo(work);
+    base::Runnable* before = lifo_.swap(work);
     if (before == nullptr) return false;
     push_back(*before);
     return true;
@@ -53,20 +52,15 @@ class ReadyQueues {
   // It has had its turn and wants another: behind the others.
   void push_back(base::Runnable& work) noexcept;
   void push_pinned(base::Runnable& work) noexcept {
-    const auto level = static_cast<uint32_t>(work.priority);
+    const uint32_t level = work.level();
     pinned_[level].push(work);
     queued_ |= 1u << level;
   }
 
   // nullptr: there is none.
   [[nodiscard]] base::Runnable* next() noexcept {
-    if (++picks_ % kFairEvery == 0) [[unlikely]] {
-      if (base::Runnable* work = next_in_fairness()) return work;
-    }
-    const uint32_t level = static_cast<uint32_t>(std::countr_zero(queued_ | kNoLevel));
-    // Where nothing else waits, as in a ping-pong, the lifo slot need not count.
-    if (lifo_level_ <= level && (in_a_row_ < kInARow || (queued_ == 0 && fresh_.empty()))) {
-      if (base::Runnable* work = take_lifo()) {
+    if (in_a_row_ < kInARow && (queued_ & ((1u << lifo_.level()) - 1)) == 0) [[likely]] {
+      if (base::Runnable* work = lifo_.take()) {
         ++in_a_row_;
         return work;
       }
@@ -75,8 +69,7 @@ class ReadyQueues {
   }
 
   [[nodiscard]] bool has_ready() const noexcept {
-    // relaxed: a thief may take it meanwhile.
-    return queued_ != 0 || lifo_.load(std::memory_order_relaxed) != nullptr || !fresh_.empty();
+    return queued_ != 0 || !lifo_.is_empty() || !fresh_.empty();
   }
 
   // ---- thieves ----
@@ -86,26 +79,13 @@ class ReadyQueues {
   [[nodiscard]] bool steal_into(ReadyQueues& thief, uint32_t at_most, bool even_lifo) noexcept;
   [[nodiscard]] bool has_stealable(bool even_lifo) const noexcept;
 
+  [[nodiscard]] base::LifoSlot& lifo() noexcept { return lifo_; }
+
  private:
   static constexpr uint32_t kNoLevel = 1u << base::kPriorities;
   static constexpr uint32_t kFresh = base::kPriorities;
-
-  // The one that was there, or nullptr.
-  [[nodiscard]] base::Runnable* swap_lifo(base::Runnable& work) noexcept {
-    lifo_level_ = static_cast<uint32_t>(work.priority);
-    base::Runnable* before = lifo_.load(std::memory_order_relaxed);  // only we fill it
-    if (before == nullptr || !has_thieves_) {
-      lifo_.store(&work, std::memory_order_release);  // to a thief
-      return before;
-    }
-    return lifo_.exchange(&work, std::memory_order_acq_rel);  // a thief may have been quicker
-  }
-  [[nodiscard]] base::Runnable* take_lifo() noexcept {
-    base::Runnable* work = lifo_.load(std::memory_order_relaxed);  // only we fill it
-    if (work == nullptr) return nullptr;
-    if (!has_thieves_) return lifo_.store(nullptr, std::memory_order_relaxed), work;
-    return lifo_.exchange(nullptr, std::memory_order_relaxed);  // a thief may have been quicker
-  }
+  static constexpr uint8_t kFreshNormal =
+      static_cast<uint8_t>(base::Priority::normal) | base::Standing::kFresh;
 
   [[nodiscard]] base::Runnable* next_but_lifo() noexcept;
   [[nodiscard]] base::Runnable* next_in_fairness() noexcept;
@@ -115,17 +95,15 @@ class ReadyQueues {
 
   // ---- the owner's own ----
   uint32_t queued_ = 0;  // a bit per level with something in ring, overflow or pinned; may be stale
-  uint32_t lifo_level_ = 0;
   uint32_t in_a_row_ = 0;
-  uint32_t picks_ = 0;
+  uint32_t picks_ = 0;        // since one went by fairness
   uint32_t fair_source_ = 0;  // a level, or kFresh
   uint32_t ring_limit_;
-  const bool has_thieves_;
   bool pinned_first_ = false;
   base::RunQueue pinned_[base::kPriorities];
 
   // ---- shared ----
-  alignas(64) base::Atomic<base::Runnable*> lifo_{nullptr};
+  alignas(64) base::LifoSlot lifo_;
   base::StealDeque<base::Runnable, kRing> fresh_;
   base::StealQueue<base::Runnable, kRing> rings_[base::kPriorities];
 

@@ -9,6 +9,7 @@ SharedWorker::SharedWorker(WorkerGroup& group, base::Clock& clock, io::ReactorPt
     : Worker(group.system, clock, std::move(reactor), options),
       group_(group),
       queues_(group.options.local_queue, group.options.workers > 1) {
+  lifo = own_lifo();
   group.add(*this);
 }
 
@@ -27,9 +28,9 @@ void SharedWorker::run() noexcept {
 void SharedWorker::submit_elsewhere(base::Runnable& work) noexcept {
   if (holding_back > 0) [[unlikely]]
     return held_back.push(work);
-  if (work.home == base::kAnyWorker) [[likely]] {
+  if (work.home() == base::kAnyWorker) [[likely]] {
     if (queues_.push(work) && group_.size() > 1) group_.wake_one();
-  } else if (work.home == index) {
+  } else if (work.home() == index) {
     queues_.push_pinned(work);
   } else {
     group_.route(work);
@@ -37,7 +38,7 @@ void SharedWorker::submit_elsewhere(base::Runnable& work) noexcept {
 }
 
 void SharedWorker::submit_last(base::Runnable& work) noexcept {
-  if (work.home != base::kAnyWorker) return submit_elsewhere(work);
+  if (work.home() != base::kAnyWorker) return submit_elsewhere(work);
   queues_.push_back(work);
   if (group_.size() > 1) group_.wake_one();
 }

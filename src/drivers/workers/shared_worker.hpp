@@ -51,6 +51,7 @@ class SharedWorker final : public Worker {
   void ready_from_outside(base::Runnable& work) noexcept override { queues_.push_pinned(work); }
 
  private:
+  base::LifoSlot* own_lifo() noexcept override { return &queues_.lifo(); }
   [[nodiscard]] bool is_stuck() const noexcept {
     return stuck_.load(std::memory_order_relaxed);  // a hint
   }

@@ -15,7 +15,7 @@ WorkerGroup::WorkerGroup(core::System& the_system, const GroupOptions& the_optio
 void WorkerGroup::wake(uint32_t worker) noexcept { workers_[worker]->io().wake(); }
 
 void WorkerGroup::route(base::Runnable& work) noexcept {
-  switch (work.home) {
+  switch (work.home()) {
     case base::kAnyWorker:
       return inject(work);
     case base::kBlockingPool:
@@ -25,7 +25,7 @@ void WorkerGroup::route(base::Runnable& work) noexcept {
     case base::kByHand:
       return static_cast<core::Actor&>(work).note_ready_by_hand();
     default:
-      return workers_[work.home]->post_pinned(work);
+      return workers_[work.home()]->post_pinned(work);
   }
 }
 

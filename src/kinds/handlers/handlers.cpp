@@ -34,7 +34,7 @@ Outcome obey(Turn& turn, const Context& context) noexcept {
 class HandlersKind final : public core::Kind {
  public:
   constexpr HandlersKind(bool has_started, bool is_extended) noexcept
-      : Kind(is_extended ? &run_own<true> : &run_own<false>),
+      : Kind(is_extended ? &core::run_actor : &run_own),
         has_started_(has_started),
         is_extended_(is_extended) {}
 
@@ -61,11 +61,24 @@ class HandlersKind final : public core::Kind {
   [[nodiscard]] static bool extend(core::System& system, Actor& actor) noexcept;
 
  private:
-  template <bool is_extended>
+  // The turn of an actor without extras. Most turns are for one message, so the first one has a way
+  // of its own, straight and without a loop.
   static void run_own(base::Runnable& runnable, base::Executor& executor) {
     auto& actor = static_cast<Actor&>(runnable);
-    core::run_turn(static_cast<core::Host&>(executor), actor, [&](Turn& turn) {
-      return core::guard(turn, [&] { return handle_mail<is_extended>(actor, turn); });
+    auto& host = static_cast<core::Host&>(executor);
+    core::run_turn(host, actor, [&](Turn& turn) {
+      return core::guard(turn, [&] {
+        Envelope* envelope = turn.take_first(host, actor);
+        if (envelope == nullptr || envelope->type->handle == nullptr) [[unlikely]]
+          return handle_mail<false>(actor, turn);
+        Context context(port_of(host), actor.id(), &turn, envelope);
+        envelope->type->handle(actor.body.words[1], context, *envelope);
+        if (context.wish() != Context::Wish::go_on) [[unlikely]]
+          return obey_and_go_on<false>(actor, turn, context);
+        if (turn.ends_with_first(host, actor)) [[likely]]
+          return Outcome::wants_mail;
+        return handle_mail<false>(actor, turn);
+      });
     });
   }
 
@@ -73,23 +86,35 @@ class HandlersKind final : public core::Kind {
     return is_extended(actor) ? extras_of(actor).instance : actor.body.words[1];
   }
 
+  // From the message in hand on, if there is one.
   template <bool extended>
-  static Outcome handle_mail(Actor& actor, Turn& turn) {
+  [[gnu::noinline]] static Outcome handle_mail(Actor& actor, Turn& turn) {
+    core::Host& host = turn.host;
     const ActorType& type = type_of(actor);
     void* instance = extended ? extras_of(actor).instance : actor.body.words[1];
-    Context context(port_of(turn.host), actor.id(), &turn);
-    while (Envelope* envelope = turn.take()) {
+    Context context(port_of(host), actor.id(), &turn, nullptr);
+    Envelope* envelope = turn.in_hand();
+    if (envelope == nullptr) envelope = turn.take(host, actor);
+    for (; envelope != nullptr; envelope = turn.take(host, actor)) {
       context.begin(envelope);
       if (!extended || !handle_otherwise(actor, context, *envelope)) {
         handle(type, instance, turn, context, *envelope);
       }
-      if (context.wish() == Context::Wish::go_on) [[likely]]
-        continue;
-      if (context.wish() != Context::Wish::rearrange) return obey(turn, context);
-      rearrange(actor, turn, context);
-      if (!extended && is_extended(actor)) return handle_mail<true>(actor, turn);
+      if (context.wish() != Context::Wish::go_on) [[unlikely]]
+        return obey_and_go_on<extended>(actor, turn, context);
     }
     return turn.pause();
+  }
+
+  // The handler has returned and wishes something: the end, or a change.
+  template <bool extended>
+  [[gnu::noinline]] static Outcome obey_and_go_on(Actor& actor, Turn& turn, Context& context) {
+    if (context.wish() != Context::Wish::rearrange) return obey(turn, context);
+    rearrange(actor, turn, context);
+    turn.finish();
+    // What it has become is another kind from the next turn on, and here already.
+    return extended || is_extended(actor) ? handle_mail<true>(actor, turn)
+                                          : handle_mail<false>(actor, turn);
   }
 
   static void handle(const ActorType& type, void* instance, Turn& turn, Context& context,
@@ -152,7 +177,7 @@ const HandlersKind& HandlersKind::kind_for(bool has_started, bool is_extended) n
 
 Outcome HandlersKind::start(Actor& actor, Turn& turn) const {
   return core::guard(turn, [&] {
-    Context context(port_of(turn.host), actor.id(), &turn);
+    Context context(port_of(turn.host), actor.id(), &turn, nullptr);
     type_of(actor).on_start(instance_of(actor), context);
     rearrange(actor, turn, context);
     actor.set_kind(turn.host.system, kind_for(true, is_extended(actor)));
@@ -179,7 +204,7 @@ void HandlersKind::destroy(Actor& actor, core::Host& host, ExitReason reason) co
   if (type.on_stop != nullptr && has_started_ && !is_closing) {
     (void)core::guard(
         [&] {
-          Context context(port, actor.id(), nullptr);
+          Context context(port, actor.id(), nullptr, nullptr);
           type.on_stop(instance_of(actor), context, reason);
           return true;
         },

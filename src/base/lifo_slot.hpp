@@ -1,0 +1,52 @@
+// A place for the one piece of work that was made ready last: what it needs is still in the cache,
+// so it runs next. Filled by its owner alone; a thief may empty it.
+//
+// Threads: put() and take() by the owner; steal() and is_empty() by any.
+#pragma once
+
+#include "base/atomic.hpp"
+#include "base/executor.hpp"
+
+namespace jzx::base {
+
+class LifoSlot {
+ public:
+  // Without thieves no locked instruction is needed.
+  explicit LifoSlot(bool has_thieves) noexcept : has_thieves_(has_thieves) {}
+
+  [[nodiscard]] bool is_empty() const noexcept {
+    // relaxed: only the owner fills it, and a thief may be quicker anyway.
+    return work_.load(std::memory_order_relaxed) == nullptr;
+  }
+  // Of what was put last.
+  [[nodiscard]] uint32_t level() const noexcept { return level_; }
+
+  // Into an empty slot.
+  void put(Runnable& work) noexcept { put(work, work.level()); }
+  void put(Runnable& work, uint32_t level) noexcept {
+    level_ = level;
+    work_.store(&work, std::memory_order_release);  // pairs with steal()
+  }
+  // The one that was there, or nullptr.
+  [[nodiscard]] Runnable* swap(Runnable& work) noexcept {
+    Runnable* before = is_empty() ? nullptr : take();
+    put(work);
+    return before;
+  }
+  [[nodiscard]] Runnable* take() noexcept {
+    Runnable* work = work_.load(std::memory_order_relaxed);  // only we fill it
+    if (work == nullptr) return nullptr;
+    if (!has_thieves_) return work_.store(nullptr, std::memory_order_relaxed), work;
+    return work_.exchange(nullptr, std::memory_order_relaxed);  // a thief may have been quicker
+  }
+  [[nodiscard]] Runnable* steal() noexcept {
+    return work_.exchange(nullptr, std::memory_order_acquire);  // pairs with put()
+  }
+
+ private:
+  Atomic<Runnable*> work_{nullptr};
+  uint32_t level_ = 0;  // the owner's
+  const bool has_thieves_;
+};
+
+}  // namespace jzx::base
