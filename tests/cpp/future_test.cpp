@@ -141,21 +141,5 @@ TEST(Get, BlocksUntilAnotherThreadAnswers) {
   }
 }
 
-TEST(Result, IsReadWhetherItIsConstantOrNot) {
-  Result<std::string> result(std::string("text"));
-  const Result<std::string>& looked_at = result;
-  EXPECT_EQ(*looked_at, "text");
-  EXPECT_EQ(looked_at.value(), "text");
-  EXPECT_EQ(looked_at->size(), 4u);
-  EXPECT_EQ(looked_at.error().code(), Errc::ok);
-  const std::string taken = std::move(result).value();
-  EXPECT_EQ(taken, "text");
-}
-
-TEST(ResultDeathTest, EndsTheProgramWhenAskedForAValueItDoesNotHave) {
-  Result<int> result = Error(Errc::no_memory);
-  EXPECT_DEATH((void)result.value(), "");
-}
-
 }  // namespace
 }  // namespace jzx::testing
