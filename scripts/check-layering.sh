@@ -41,6 +41,8 @@ detail/message.hpp: core
 pid.hpp: core
 signals.hpp: core
 future.hpp: async
+detail/future_state.hpp: async
+detail/handover.hpp: async
 promise.hpp: async
 actor_ref.hpp: kinds/handlers
 context.hpp: kinds/handlers

@@ -39,17 +39,15 @@ class ActorRef {
     using Type = std::remove_cvref_t<M>;
     if constexpr (detail::check_handler<A, Type>()) {
       using Reply = detail::ReplyOf<A, Type>;
-      auto [future, promise] = jzx::promise<Reply>();
-      if (!pid_) {
-        promise.reject(Error(Errc::no_such_actor));
-        return std::move(future);
-      }
+      if (!pid_) return Future<Reply>::failed(Errc::no_such_actor);
+      auto [future, promise] = Promise<Reply>::try_make();
+      if (!future.is_valid()) return Future<Reply>::failed(Errc::no_memory);
       // A refused ask is destroyed with its promise; the reason is worth more than "nobody
       // answered".
       const Errc sent = detail::send_message(
           *pid_.port(), pid_.id(), detail::typed_ask<A, Type>,
           detail::Ask<Type, Reply>{std::forward<M>(message), std::move(promise)});
-      return ok(sent) ? std::move(future) : Future<Reply>(Result<Reply>(Error(sent)));
+      return ok(sent) ? std::move(future) : Future<Reply>::failed(sent);
     } else {
       return Future<void>();
     }

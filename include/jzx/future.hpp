@@ -6,16 +6,23 @@
 // get() blocks a plain thread, or one of a runtime's blocking pool. Handlers run to their end and
 // do not wait: there get() is refused at once if the result is not there yet; use then(), or on a
 // loop Loop::run_until. Combinators and coroutines come with step 4.
+//
+// The two ends share one block from a cache of the thread, and need no counter to know who gives it
+// back; see detail/future_state.hpp. A promise takes its block when it is made: without memory that
+// throws std::bad_alloc, and ends a program that is compiled without exceptions. Asks do not throw:
+// their future is rejected with Errc::no_memory.
+//
+// Threads: the ends may be on different threads; each is used by one at a time.
 #pragma once
 
-#include <atomic>
 #include <exception>
 #include <functional>
-#include <memory>
-#include <optional>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <jzx/detail/export.hpp>
+#include <jzx/detail/future_state.hpp>
 #include <jzx/result.hpp>
 
 namespace jzx {
@@ -25,52 +32,10 @@ namespace detail {
 // Does this thread run actors that must not wait: a loop, or a worker?
 [[nodiscard]] JZX_API bool must_not_wait() noexcept;
 
-// What the two ends share. `stage` decides who does what: the side that comes second runs the
-// callback.
-//
-//   empty ──▶ has_result ──▶ done          the promise came first
-//     └─────▶ has_callback ──▶ done        the future's callback came first
-template <class T>
-struct FutureState {
-  enum Stage : uint32_t { empty, has_result, has_callback, done };
-
-  std::atomic<uint32_t> stage{empty};
-  std::optional<Result<T>> result;
-  std::function<void(Result<T>)> callback;
-
-  void set_result(Result<T> value) {
-    result.emplace(std::move(value));
-    uint32_t expected = empty;
-    // release: publishes the result; acquire: sees the callback. Pairs with set_callback() and
-    // with wait().
-    if (stage.compare_exchange_strong(expected, has_result, std::memory_order_acq_rel)) {
-      stage.notify_all();
-      return;
-    }
-    stage.store(done, std::memory_order_release);
-    std::exchange(callback, nullptr)(std::move(*result));
-  }
-
-  void set_callback(std::function<void(Result<T>)> function) {
-    callback = std::move(function);
-    uint32_t expected = empty;
-    // release: publishes the callback; acquire: sees the result. Pairs with set_result().
-    if (stage.compare_exchange_strong(expected, has_callback, std::memory_order_acq_rel)) return;
-    stage.store(done, std::memory_order_relaxed);  // nobody else looks any more
-    std::exchange(callback, nullptr)(std::move(*result));
-  }
-
-  [[nodiscard]] bool is_ready() const noexcept {
-    // acquire: pairs with the release in set_result().
-    return stage.load(std::memory_order_acquire) == has_result;
-  }
-
-  void wait() const noexcept {
-    while (!is_ready()) stage.wait(empty, std::memory_order_acquire);
-  }
-};
-
 }  // namespace detail
+
+template <class T>
+struct FutureAndPromise;
 
 template <class T>
 class Promise;
@@ -79,78 +44,141 @@ template <class T>
 class [[nodiscard]] Future {
  public:
   Future() noexcept = default;
-  Future(Future&&) noexcept = default;
-  Future& operator=(Future&&) noexcept = default;
-
-  // A future that has its result already.
-  explicit Future(Result<T> result) : state_(std::make_shared<detail::FutureState<T>>()) {
-    state_->set_result(std::move(result));
+  Future(Future&& other) noexcept
+      : state_(std::exchange(other.state_, nullptr)),
+        failure_(std::exchange(other.failure_, Errc::ok)) {}
+  Future& operator=(Future&& other) noexcept {
+    Future(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~Future() {
+    if (state_ != nullptr) state_->drop();
   }
 
-  [[nodiscard]] bool is_valid() const noexcept { return state_ != nullptr; }
-  [[nodiscard]] bool is_ready() const noexcept { return is_valid() && state_->is_ready(); }
+  // A future that has its result already.
+  explicit Future(Result<T> result) : state_(State::make_settled(std::move(result))) {}
+  // One that was rejected with this error; it needs no memory.
+  [[nodiscard]] static Future failed(Errc error) noexcept {
+    Future future;
+    future.failure_ = error;
+    return future;
+  }
+
+  [[nodiscard]] bool is_valid() const noexcept { return state_ != nullptr || !ok(failure_); }
+  [[nodiscard]] bool is_ready() const noexcept {
+    return state_ != nullptr ? state_->handover.is_settled() : !ok(failure_);
+  }
 
   // Waits for the result and takes it; the future is then empty. Inside a handler a result that is
   // not there yet is an error, at once.
   Result<T> get() {
-    if (!is_valid()) return Error(Errc::invalid_arg, "the future is empty");
-    if (!is_ready() && detail::must_not_wait()) {
-      return Error(Errc::invalid_arg,
-                   "get() would wait inside a handler, which runs to its end: use then()");
+    if (state_ != nullptr && !state_->handover.is_settled()) {
+      if (detail::must_not_wait()) {
+        return Error(Errc::invalid_arg,
+                     "get() would wait inside a handler, which runs to its end: use then()");
+      }
+      detail::wait_for_result(*state_);
     }
-    state_->wait();
-    const std::shared_ptr<detail::FutureState<T>> state = std::move(state_);
-    return std::move(*state->result);
+    return take();
   }
 
   // Calls back once with the result: at once if it is there, else on the thread that resolves it,
-  // which for an ask is the one that runs the actor. The callback must not throw. The future is
-  // then empty.
-  void then(std::function<void(Result<T>)> callback) {
-    if (!is_valid()) return callback(Error(Errc::invalid_arg, "the future is empty"));
-    std::exchange(state_, nullptr)->set_callback(std::move(callback));
+  // which for an ask is the one that runs the actor. The future is then empty. The callback takes a
+  // Result<T>, may be move-only, and must not throw. Up to 48 bytes of captures need no memory;
+  // larger ones throw std::bad_alloc without it, and the future is as it was.
+  template <class F>
+  requires std::is_invocable_v<std::decay_t<F>, Result<T>>
+  void then(F&& callback) {
+    if (state_ != nullptr && !state_->handover.is_settled()) {
+      state_->put_callback(std::forward<F>(callback));
+      return std::exchange(state_, nullptr)->continue_later();
+    }
+    std::decay_t<F> now(std::forward<F>(callback));
+    std::invoke(std::move(now), take());
   }
 
  private:
+  using State = detail::FutureState<T>;
   friend class Promise<T>;
-  explicit Future(std::shared_ptr<detail::FutureState<T>> state) noexcept
-      : state_(std::move(state)) {}
+  explicit Future(State* state) noexcept : state_(state) {}
 
-  std::shared_ptr<detail::FutureState<T>> state_;
+  void swap(Future& other) noexcept {
+    std::swap(state_, other.state_);
+    std::swap(failure_, other.failure_);
+  }
+  // What is there, or why nothing is and will be.
+  [[nodiscard]] Result<T> take() {
+    if (state_ != nullptr) return std::exchange(state_, nullptr)->take_result();
+    if (ok(failure_)) return Error(Errc::invalid_arg, "the future is empty");
+    return Error(std::exchange(failure_, Errc::ok));
+  }
+
+  State* state_ = nullptr;
+  Errc failure_ = Errc::ok;  // of a future without a state
 };
 
 template <class T>
 class Promise {
  public:
-  Promise() : state_(std::make_shared<detail::FutureState<T>>()) {}
-  Promise(Promise&&) noexcept = default;
+  Promise() : state_(State::make(detail::Stage::alone)) {}
+  Promise(Promise&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   Promise& operator=(Promise&& other) noexcept {
     if (this != &other) {
       drop();
-      state_ = std::move(other.state_);
+      state_ = std::exchange(other.state_, nullptr);
     }
     return *this;
   }
   ~Promise() { drop(); }
 
-  // Once.
-  [[nodiscard]] Future<T> future() { return Future<T>(state_); }
+  // Once; afterwards, or of a promise that was resolved, it is an empty one.
+  [[nodiscard]] Future<T> future() noexcept {
+    const bool is_first = state_ != nullptr && state_->handover.claim_future();
+    return is_first ? Future<T>(state_) : Future<T>();
+  }
 
-  // The first of these counts; afterwards the promise is empty.
-  void resolve(typename Result<T>::Value value) { settle(Result<T>(std::move(value))); }
-  void resolve() requires std::is_void_v<T> { settle(Result<T>(Nothing{})); }
-  void reject(const Error& error) { settle(Result<T>(error)); }
+  // The first of these counts; afterwards the promise is empty. If moving the value throws, nothing
+  // has happened.
+  void resolve(typename Result<T>::Value value) { settle(std::in_place, std::move(value)); }
+  void resolve() requires std::is_void_v<T> { settle(std::in_place); }
+  void reject(const Error& error) { settle(error); }
+
+  // Both ends at once; without memory both are empty.
+  [[nodiscard]] static FutureAndPromise<T> try_make() noexcept {
+    State* state = State::try_make(detail::Stage::pending);
+    return {Future<T>(state), Promise(state)};
+  }
 
  private:
-  void settle(Result<T> result) {
-    if (state_ != nullptr) std::exchange(state_, nullptr)->set_result(std::move(result));
+  using State = detail::FutureState<T>;
+  explicit Promise(State* state) noexcept : state_(state) {}
+
+  template <class... Args>
+  void settle(Args&&... args) {
+    if (state_ == nullptr) return;
+    state_->put_result(std::forward<Args>(args)...);
+    std::exchange(state_, nullptr)->settle();
   }
   void drop() {
-    if (state_ != nullptr) reject(Error(Errc::no_such_actor, "broken promise: nobody answered"));
+    if (state_ != nullptr) [[unlikely]]
+      reject(Error(Errc::no_such_actor, "broken promise: nobody answered"));
   }
 
-  std::shared_ptr<detail::FutureState<T>> state_;
+  State* state_;
 };
+
+template <class T>
+struct FutureAndPromise {
+  Future<T> future;
+  Promise<T> promise;
+};
+
+template <class T>
+[[nodiscard]] FutureAndPromise<T> promise() {
+  FutureAndPromise<T> made = Promise<T>::try_make();
+  if (!made.future.is_valid()) detail::throw_no_memory();
+  return made;
+}
 
 namespace detail {
 
@@ -179,18 +207,5 @@ void settle_with(Promise<T>& promise, F& function) {
 }
 
 }  // namespace detail
-
-template <class T>
-struct FutureAndPromise {
-  Future<T> future;
-  Promise<T> promise;
-};
-
-template <class T>
-[[nodiscard]] FutureAndPromise<T> promise() {
-  Promise<T> made;
-  Future<T> future = made.future();
-  return {std::move(future), std::move(made)};
-}
 
 }  // namespace jzx

@@ -101,11 +101,12 @@ class Router {
     using Type = std::remove_cvref_t<M>;
     if constexpr (detail::check_handler<A, Type>()) {
       using Reply = detail::ReplyOf<A, Type>;
-      auto [future, promise] = jzx::promise<Reply>();
+      auto [future, promise] = Promise<Reply>::try_make();
+      if (!future.is_valid()) return Future<Reply>::failed(Errc::no_memory);
       const Errc sent = detail::route_message(
           set_, routing_, detail::typed_ask<A, Type>,
           detail::Ask<Type, Reply>{std::forward<M>(message), std::move(promise)});
-      return ok(sent) ? std::move(future) : Future<Reply>(Result<Reply>(Error(sent)));
+      return ok(sent) ? std::move(future) : Future<Reply>::failed(sent);
     } else {
       return Future<void>();
     }

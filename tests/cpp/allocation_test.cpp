@@ -79,6 +79,37 @@ TEST_F(Allocations, OfMessagesFromOutsideAreNone) {
             0u);
 }
 
+// Asks another until it has asked often enough; the answers come by then().
+struct Asker {
+  struct Answer {
+    uint64_t touches;
+  };
+  explicit Asker(ActorRef<Player> the_other) : other(the_other) {}
+  void on(Ball ball, Context& context) {
+    other.ask('?').then([self = context.self(*this), ball](Result<uint64_t> result) {
+      (void)self.send(Answer{*result});
+      if (ball.left > 0) (void)self.send(Ball{ball.left - 1, {}});
+    });
+  }
+  void on(Answer) { ++answers; }
+  uint64_t on(char) { return answers; }
+  ActorRef<Player> other;
+  uint64_t answers = 0;
+};
+
+TEST_F(Allocations, OfAsksAreNone) {
+  constexpr uint64_t kAsks = 10'000;
+  const auto asker = loop.spawn<Asker>(a);
+  asker << Ball{10, {}};
+  loop.settle();
+  EXPECT_EQ(allocations_of([&] {
+              asker << Ball{kAsks, {}};
+              loop.settle();
+            }),
+            0u);
+  EXPECT_EQ(loop.run_until(asker.ask('?')).value(), kAsks + 12);
+}
+
 TEST_F(Allocations, OfTimersAreNone) {
   const auto burst = [&] {
     for (int i = 0; i < 200; ++i) {

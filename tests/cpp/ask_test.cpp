@@ -72,6 +72,13 @@ TEST(Ask, CopiesAReferenceThatTheHandlerReturns) {
   EXPECT_EQ(future.get().value(), "cell") << "the actor is gone";
 }
 
+TEST(Ask, TravelsInsideTheEnvelopeWithAMessageOf24Bytes) {
+  struct Three {
+    uint64_t words[3];
+  };
+  static_assert(detail::fits_inline<detail::Ask<Three, std::string>>);
+}
+
 TEST(Ask, IsHandledInOrderWithSends) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();

@@ -1,0 +1,82 @@
+// The word by which the two ends of a future agree who goes on. Each end brings its half (the
+// promise a result, the future what shall happen with it) and comes exactly once; who comes second
+// has both halves, and owns the memory they lie in. So there is nothing to count and nothing to
+// wait for: an end that came first has let go.
+//
+//   alone ──▶ pending ──▶ settled      the promise came first; the future's end goes on
+//                └──────▶ left         the future came first; the promise's end goes on
+//
+// One locked instruction decides. The end that comes clearly later sees so by a load, and needs
+// none: of the common ask, whose then() is called before the answer comes, then() pays one and the
+// answer pays none.
+//
+// Memory orders: an end writes its half, then exchanges with release, which publishes it; the
+// other finds out that it is second by a load or an exchange with acquire, and so sees that half.
+// As the word changes once after `pending`, one of two exchanges is the second, and reads from the
+// first: neither half is lost, and not both ends go on. What the second end does is ordered after
+// everything that the first did with the memory, so it may end the memory.
+//
+// A thread that waits is no case of its own: it leaves with a half that wakes it, and the memory is
+// its own again once it was woken.
+//
+// Atomic is std::atomic; the model tests put the checker's in its place.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace jzx::detail {
+
+enum class Stage : uint32_t {
+  alone,    // there is no future yet
+  pending,  // neither end has come
+  settled,
+  left,
+};
+
+template <template <class> class Atomic = std::atomic>
+class Handover {
+ public:
+  explicit Handover(Stage stage) noexcept : stage_(stage) {}
+
+  // ---- the promise's end ----
+
+  // The future is made now; false: it was before. relaxed: the promise alone has the memory, and
+  // who gives one of the ends to another thread orders that.
+  [[nodiscard]] bool claim_future() noexcept {
+    if (stage_.load(std::memory_order_relaxed) != Stage::alone) return false;
+    stage_.store(Stage::pending, std::memory_order_relaxed);
+    return true;
+  }
+
+  // The result is there. True: the caller is second, or alone.
+  [[nodiscard]] bool settle() noexcept {
+    // acquire: pairs with the release in leave().
+    if (stage_.load(std::memory_order_acquire) != Stage::pending) return true;
+    // release: publishes the result, pairs with the acquires in leave() and is_settled(). acquire:
+    // pairs with the release in leave().
+    return stage_.exchange(Stage::settled, std::memory_order_acq_rel) != Stage::pending;
+  }
+
+  // ---- the future's end ----
+
+  // What shall happen with the result is said. True: the caller is second.
+  [[nodiscard]] bool leave() noexcept {
+    // acquire: pairs with the release in settle().
+    if (stage_.load(std::memory_order_acquire) == Stage::settled) return true;
+    // release: publishes what was said, pairs with the acquires in settle(). acquire: pairs with
+    // the release in settle().
+    return stage_.exchange(Stage::left, std::memory_order_acq_rel) == Stage::settled;
+  }
+
+  // Before leave(). True: the caller is second, and has the result.
+  [[nodiscard]] bool is_settled() const noexcept {
+    // acquire: pairs with the release in settle().
+    return stage_.load(std::memory_order_acquire) == Stage::settled;
+  }
+
+ private:
+  Atomic<Stage> stage_;
+};
+
+}  // namespace jzx::detail

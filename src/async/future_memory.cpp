@@ -1,0 +1,199 @@
+// Memory of futures: a cache per thread, and a depot between them.
+//
+// A future belongs to no system: it may be made before one, and outlive it. So its memory comes
+// from the process. malloc would do, at some 9 ns; a look into the thread's own chain takes two. A
+// state is mostly made on one thread and ends on another. What is too much on one side goes in
+// batches through the depot to the other, at one lock per batch. All of it is bounded; what is
+// more goes back to the system.
+//
+//   thread: the batch in use (LIFO, warm) + at most one full spare, per size
+//        ▲ │ 32 at a time, under the depot's lock
+//   depot: at most 64 batches per size
+//        ▲ │ one at a time
+//   operator new and delete
+//
+// A thread's cache is plain words, so that its fast path needs no check whether it was made. It is
+// opened by the first block that is given to it, and closed by `Closer`, which that call leaves for
+// the end of the thread: the blocks go back, and what is given later goes back at once. What the
+// depot holds when the process ends is left to the system.
+//
+// Threads: any.
+#include <array>
+#include <mutex>
+#include <new>
+
+#include <jzx/detail/future_state.hpp>
+
+#include "base/block_pool.hpp"
+#include "base/spin_lock.hpp"
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace jzx::detail {
+
+namespace {
+
+using base::BlockBatch;
+using base::FreeBlock;
+
+constexpr size_t kClasses = 8;
+constexpr size_t kLargest = kClasses * kFutureAlignment;
+constexpr uint32_t kBatch = 32;
+constexpr uint32_t kBatchesInDepot = 64;
+
+[[nodiscard]] constexpr size_t class_of(size_t size) noexcept {
+  return (size - 1) / kFutureAlignment;
+}
+
+// ---- the system ----
+
+[[nodiscard]] void* take_from_system(size_t size) noexcept {
+  return ::operator new (size, std::align_val_t{kFutureAlignment}, std::nothrow);
+}
+void give_to_system(void* block) noexcept {
+  ::operator delete (block, std::align_val_t{kFutureAlignment});
+}
+void give_to_system(BlockBatch batch) noexcept {
+  while (batch.first != nullptr) give_to_system(batch.pop());
+}
+
+// ---- the depot ----
+
+// What the first block of a stored batch holds.
+struct StoredBatch {
+  FreeBlock link;
+  StoredBatch* next;
+  uint32_t count;
+};
+
+class alignas(64) Depot {
+ public:
+  [[nodiscard]] BlockBatch take() noexcept {
+    std::lock_guard hold(lock_);
+    StoredBatch* stored = first_;
+    if (stored == nullptr) return {};
+    first_ = stored->next;
+    --count_;
+    return {&stored->link, stored->count};
+  }
+  // False: it is full.
+  [[nodiscard]] bool give(const BlockBatch& batch) noexcept {
+    std::lock_guard hold(lock_);
+    if (count_ == kBatchesInDepot) return false;
+    first_ = new (batch.first) StoredBatch{{batch.first->next}, first_, batch.count};
+    ++count_;
+    return true;
+  }
+
+ private:
+  base::SpinLock lock_;
+  StoredBatch* first_ = nullptr;
+  uint32_t count_ = 0;
+};
+
+constinit std::array<Depot, kClasses> depots;
+
+void give_to_depot(size_t number, const BlockBatch& batch) noexcept {
+  if (batch.first != nullptr && !depots[number].give(batch)) give_to_system(batch);
+}
+
+// ---- a thread's cache ----
+
+// The sanitizer is to see who uses a block that was given back.
+void mark_free([[maybe_unused]] void* block, [[maybe_unused]] size_t number) noexcept {
+#ifdef __SANITIZE_ADDRESS__
+  __asan_poison_memory_region(static_cast<std::byte*>(block) + sizeof(StoredBatch),
+                              (number + 1) * kFutureAlignment - sizeof(StoredBatch));
+#endif
+}
+[[nodiscard]] void* marked_used(void* block, [[maybe_unused]] size_t number) noexcept {
+#ifdef __SANITIZE_ADDRESS__
+  __asan_unpoison_memory_region(block, (number + 1) * kFutureAlignment);
+#endif
+  return block;
+}
+
+struct Cache {
+  struct Class {
+    BlockBatch in_use;
+    BlockBatch spare;  // full, or empty
+  };
+  enum class Life : uint8_t { untouched, open, closed };
+
+  std::array<Class, kClasses> classes;
+  uint32_t room = 0;  // of a batch: kBatch while it is open
+  Life life = Life::untouched;
+};
+
+// initial-exec: found by one instruction also in a shared library, for which it is small enough.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Cache cache;
+
+struct Closer {
+  ~Closer() {
+    cache.life = Cache::Life::closed;
+    cache.room = 0;
+    for (size_t number = 0; number < kClasses; ++number) {
+      Cache::Class& one = cache.classes[number];
+      give_to_depot(number, std::exchange(one.in_use, {}));
+      give_to_depot(number, std::exchange(one.spare, {}));
+    }
+  }
+  void stay() noexcept {}  // made by its first use
+};
+thread_local Closer closer;
+
+void open_cache() noexcept {
+  if (cache.life != Cache::Life::untouched) return;
+  closer.stay();
+  cache.life = Cache::Life::open;
+  cache.room = kBatch;
+}
+
+[[nodiscard]] [[gnu::noinline]] void* take_slowly(size_t number) noexcept {
+  Cache::Class& one = cache.classes[number];
+  open_cache();
+  if (cache.life == Cache::Life::open) {
+    one.in_use = one.spare.first != nullptr ? std::exchange(one.spare, {}) : depots[number].take();
+    if (one.in_use.first != nullptr) return marked_used(one.in_use.pop(), number);
+  }
+  return take_from_system((number + 1) * kFutureAlignment);
+}
+
+[[gnu::noinline]] void give_slowly(void* block, size_t number) noexcept {
+  open_cache();
+  if (cache.life == Cache::Life::closed) return give_to_system(block);
+  Cache::Class& one = cache.classes[number];
+  if (one.in_use.count == kBatch) {
+    give_to_depot(number, one.spare);
+    one.spare = std::exchange(one.in_use, {});
+  }
+  mark_free(block, number);
+  one.in_use.push(block);
+}
+
+}  // namespace
+
+void* take_future_block(size_t size) noexcept {
+  if (size > kLargest) [[unlikely]]
+    return take_from_system(size);
+  const size_t number = class_of(size);
+  BlockBatch& in_use = cache.classes[number].in_use;
+  if (in_use.first == nullptr) [[unlikely]]
+    return take_slowly(number);
+  return marked_used(in_use.pop(), number);
+}
+
+void give_future_block(void* block, size_t size) noexcept {
+  if (size > kLargest) [[unlikely]]
+    return give_to_system(block);
+  const size_t number = class_of(size);
+  BlockBatch& in_use = cache.classes[number].in_use;
+  if (in_use.count >= cache.room) [[unlikely]]
+    return give_slowly(block, number);
+  mark_free(block, number);
+  in_use.push(block);
+}
+
+}  // namespace jzx::detail
