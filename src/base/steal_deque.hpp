@@ -27,6 +27,9 @@ class StealDeque {
  public:
   static_assert((capacity & (capacity - 1)) == 0);
 
+  // Without thieves the owner needs no locked instruction.
+  explicit StealDeque(bool has_thieves = true) noexcept : has_thieves_(has_thieves) {}
+
   // False: full.
   [[nodiscard]] bool push(T* item) noexcept {
     const int64_t bottom = bottom_.load(std::memory_order_relaxed);  // only the owner writes it
@@ -35,6 +38,7 @@ class StealDeque {
       return false;
     }
     slot(bottom).store(item, std::memory_order_relaxed);  // published by the bottom
+    if (!has_thieves_) return bottom_.store(bottom + 1, std::memory_order_relaxed), true;
     // seq_cst: publishes the slot, and stands before the caller's look for sleepers.
     bottom_.store(bottom + 1, std::memory_order_seq_cst);
     return true;
@@ -45,6 +49,10 @@ class StealDeque {
     const int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;  // the owner's own
     // relaxed: the top only grows, so who finds nothing below it finds nothing.
     if (top_.load(std::memory_order_relaxed) > bottom) return nullptr;
+    if (!has_thieves_) {
+      bottom_.store(bottom, std::memory_order_relaxed);
+      return slot(bottom).load(std::memory_order_relaxed);
+    }
     // seq_cst, both: see the head of the file.
     bottom_.store(bottom, std::memory_order_seq_cst);
     int64_t top = top_.load(std::memory_order_seq_cst);
@@ -94,6 +102,7 @@ class StealDeque {
   alignas(64) Atomic<int64_t> top_{0};
   alignas(64) Atomic<int64_t> bottom_{0};
   Atomic<T*> slots_[capacity]{};
+  const bool has_thieves_;
 };
 
 }  // namespace jzx::base

@@ -32,10 +32,11 @@ class Host : public base::Executor {
     }
     submit_elsewhere(work);
   }
-  // It has just run, and wants to again: behind what is ready already.
-  void submit_again(base::Runnable& work) noexcept {
+  // It has just run, and wants to again: behind what is ready already, unless the driver thinks
+  // that one whom others give much to do should go on.
+  void submit_again(base::Runnable& work, bool is_fed_by_others) noexcept {
     if (has_siblings) {
-      submit_last(work);
+      submit_last(work, is_fed_by_others);
     } else {
       submit(work);
     }
@@ -43,7 +44,9 @@ class Host : public base::Executor {
 
   // Where work goes that does not simply wait here for this thread.
   virtual void submit_elsewhere(base::Runnable& work) noexcept;
-  virtual void submit_last(base::Runnable& work) noexcept { submit_elsewhere(work); }
+  virtual void submit_last(base::Runnable& work, bool /*is_fed_by_others*/) noexcept {
+    submit_elsewhere(work);
+  }
 
   // Under the lock of the timers: takes it out of the wheel. False: it is not in there.
   [[nodiscard]] virtual bool unlink_timer(base::Timer& timer) noexcept = 0;

@@ -82,6 +82,16 @@ void tell_full(Host& host, Actor& actor) {
 
 }  // namespace
 
+namespace {
+
+// Its budget is spent and there is more: not by its own doing?
+bool is_fed_by_others(const Actor& actor) noexcept {
+  const Envelope* next = actor.inbox;
+  return next != nullptr && next->sender != actor.id();
+}
+
+}  // namespace
+
 void settle(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
   turn.finish();
   if (actor.has_note(kFullNoted)) tell_full(host, actor);
@@ -94,7 +104,7 @@ void settle(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
       if (!actor.state.suspend(false)) host.submit(actor);
       break;
     case Outcome::budget_spent:
-      host.submit_again(actor);
+      host.submit_again(actor, is_fed_by_others(actor));
       break;
     case Outcome::stopped:
       begin_end(host, actor, ExitReason::normal, kNoText);

@@ -7,8 +7,7 @@ namespace jzx::drivers {
 using base::kPriorities;
 using base::Runnable;
 
-void ReadyQueues::push_back(Runnable& work) noexcept {
-  work.no_longer_fresh();
+void ReadyQueues::push_ring(Runnable& work) noexcept {
   const uint32_t level = work.level();
   queued_ |= 1u << level;
   // relaxed: only the owner adds to it, so who reads 0 has nothing of its own in there.
@@ -51,11 +50,18 @@ Runnable* ReadyQueues::next_in_fairness() noexcept {
       if (Runnable* work = fresh_.steal()) return work;  // the oldest, as a thief would
       continue;
     }
-    if (lifo_.level() == fair_source_) {  // it waits behind the others of its level
-      if (Runnable* work = lifo_.take()) push_back(*work);
+    // What is in the lifo slot and the others of its level take turns.
+    lifo_is_next_ = !lifo_is_next_;
+    const bool has_lifo = lifo_.level() == fair_source_;
+    if (has_lifo && lifo_is_next_) {
+      if (Runnable* work = lifo_.take()) return work;
     }
-    if ((queued_ & (1u << fair_source_)) == 0) continue;
-    if (Runnable* work = pop(fair_source_)) return work;
+    if ((queued_ & (1u << fair_source_)) != 0) {
+      if (Runnable* work = pop(fair_source_)) return work;
+    }
+    if (has_lifo) {
+      if (Runnable* work = lifo_.take()) return work;
+    }
   }
   return nullptr;
 }

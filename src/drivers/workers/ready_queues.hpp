@@ -12,7 +12,7 @@
 //
 // The next one is the first of the highest priority. So that the others get on too, one pick in
 // about kFairEvery goes to one source after another, the levels and the oldest of the fresh ones,
-// whatever waits above it; the lifo slot is emptied into the ring of its level when that comes up.
+// whatever waits above it.
 //
 // Threads: the owner; steal_into() and has_stealable() by others.
 #pragma once
@@ -31,9 +31,13 @@ class ReadyQueues {
   static constexpr uint32_t kFairEvery = 61;
   static constexpr uint32_t kInARow = 16;
 
-  // `ring_limit` is at most kRing. Without thieves the lifo slot needs no locked instruction.
+  // `ring_limit` is at most kRing. Without thieves nothing here needs a locked instruction: then
+  // the rings are not used, since all work is as good as pinned.
   ReadyQueues(uint32_t ring_limit, bool has_thieves) noexcept
-      : ring_limit_(ring_limit), lifo_(has_thieves) {}
+      : ring_limit_(ring_limit),
+        has_thieves_(has_thieves),
+        lifo_(has_thieves),
+        fresh_(has_thieves) {}
 
   // ---- the owner ----
 
@@ -50,7 +54,24 @@ class ReadyQueues {
     return true;
   }
   // It has had its turn and wants another: behind the others.
-  void push_back(base::Runnable& work) noexcept;
+  void push_back(base::Runnable& work) noexcept {
+    work.no_longer_fresh();
+    if (has_thieves_) {
+      push_ring(work);
+    } else {
+      push_pinned(work);
+    }
+  }
+  // The same for one whom others give much to do. It goes on at once, as often as the lifo slot
+  // may: what others send to it meanwhile would otherwise pile up, and fall out of the cache; and
+  // it comes before those that it has just woken, who may be the ones that send. True: there is
+  // something new that others may take.
+  [[nodiscard]] bool push_busy(base::Runnable& work) noexcept {
+    base::Runnable* before = lifo_.swap(work);
+    if (before == nullptr) return false;
+    push_back(*before);
+    return true;
+  }
   void push_pinned(base::Runnable& work) noexcept {
     const uint32_t level = work.level();
     pinned_[level].push(work);
@@ -91,6 +112,7 @@ class ReadyQueues {
   [[nodiscard]] base::Runnable* next_in_fairness() noexcept;
   [[nodiscard]] base::Runnable* pop(uint32_t level) noexcept;
   [[nodiscard]] base::Runnable* pop_ring(uint32_t level) noexcept;
+  void push_ring(base::Runnable& work) noexcept;
   void refill(uint32_t level) noexcept;
 
   // ---- the owner's own ----
@@ -99,7 +121,9 @@ class ReadyQueues {
   uint32_t picks_ = 0;        // since one went by fairness
   uint32_t fair_source_ = 0;  // a level, or kFresh
   uint32_t ring_limit_;
+  const bool has_thieves_;
   bool pinned_first_ = false;
+  bool lifo_is_next_ = false;
   base::RunQueue pinned_[base::kPriorities];
 
   // ---- shared ----

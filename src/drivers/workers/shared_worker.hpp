@@ -29,7 +29,7 @@ class SharedWorker final : public Worker {
   void post(base::Runnable& work) override { group_.route(work); }
   bool post_blocking(base::Runnable& work) override;
   void submit_elsewhere(base::Runnable& work) noexcept override;
-  void submit_last(base::Runnable& work) noexcept override;
+  void submit_last(base::Runnable& work, bool is_fed_by_others) noexcept override;
 
   // Work that is pinned here. Any thread.
   void post_pinned(base::Runnable& work) { Worker::post(work); }
