@@ -169,7 +169,7 @@ void tell(A& actor, Context& context, const void* payload) {
   }
 }
 
-// The tags are those of JZX_TAG_SYS_*.
+// The tags are those of core::SystemTag.
 template <class A>
 void tell_by_tag(void* instance, Context& context, uint32_t tag, void* payload) {
   A& actor = *static_cast<A*>(instance);
@@ -182,6 +182,8 @@ void tell_by_tag(void* instance, Context& context, uint32_t tag, void* payload) 
       return tell<A, Down>(actor, context, payload);
     case 0xffff0005u:
       return tell<A, Exit>(actor, context, payload);
+    case 0xffff0006u:
+      return tell<A, SignalEvent>(actor, context, payload);
     default:
       return;
   }

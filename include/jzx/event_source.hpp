@@ -1,11 +1,14 @@
-// Actors that are driven by events from outside: a clock, a file descriptor. The actor is spawned
-// together with its source, and the source ends with it.
+// Actors that are driven by events from outside: a clock, a file descriptor, a signal. The actor is
+// spawned together with its source, and the source ends with it.
 //
 //   struct Heart { void on(const jzx::TimerEvent& beat) { … } };
 //   auto heart = jzx::spawn_on<Heart>(runtime, jzx::EventSource::every(100ms));
 //
 //   struct Reader { void on(const jzx::IoEvent& event) { … } };
 //   auto reader = jzx::spawn_on<Reader>(runtime, jzx::EventSource::fd(socket, jzx::kIoRead));
+//
+//   struct Reloader { void on(const jzx::SignalEvent& event) { … } };
+//   auto reloader = jzx::spawn_on<Reloader>(runtime, jzx::EventSource::signal(SIGHUP));
 //
 // Threads: as spawning.
 #pragma once
@@ -26,7 +29,7 @@ struct TimerEvent {
 
 class EventSource {
  public:
-  enum class Kind : uint8_t { timer, fd };
+  enum class Kind : uint8_t { timer, fd, signal };
 
   // A TimerEvent after every period, at least a millisecond.
   [[nodiscard]] static EventSource every(std::chrono::milliseconds period) noexcept {
@@ -41,11 +44,23 @@ class EventSource {
     source.interest_ = interest;
     return source;
   }
+  // A SignalEvent when the process gets this signal, on whatever thread. Any number of actors and
+  // systems may listen to the same one, and all are told. While there is one, the signal has no
+  // other effect; when the last has ended, what was set up for it before holds again. Threads that
+  // block the signal do not get it; nobody's mask is changed. invalid_arg: SIGKILL and SIGSTOP,
+  // faults of the code itself (SIGSEGV, SIGFPE, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGSYS), and what
+  // is no signal. It counts as a watched fd (max_io_watchers).
+  [[nodiscard]] static EventSource signal(int signo) noexcept {
+    EventSource source(Kind::signal);
+    source.signal_ = signo;
+    return source;
+  }
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
   [[nodiscard]] std::chrono::milliseconds period() const noexcept { return period_; }
   [[nodiscard]] int watched_fd() const noexcept { return fd_; }
   [[nodiscard]] uint32_t interest() const noexcept { return interest_; }
+  [[nodiscard]] int signal_number() const noexcept { return signal_; }
 
  private:
   explicit EventSource(Kind kind) noexcept : kind_(kind) {}
@@ -54,6 +69,7 @@ class EventSource {
   std::chrono::milliseconds period_{0};
   int fd_ = -1;
   uint32_t interest_ = 0;
+  int signal_ = 0;
 };
 
 namespace detail {
@@ -102,11 +118,16 @@ template <class A, class... Args>
   if (source.kind() == EventSource::Kind::timer) {
     static_assert(sizeof(detail::Beat) <= Envelope::kInlineSize);
     error = detail::arm_beat<A>(face, actor, detail::Beat{{0, source.period()}});
+  } else if (source.kind() == EventSource::Kind::signal) {
+    error = detail::watch_signal(*detail::port_of(face), source.signal_number(), actor.id());
   } else {
     error = face.watch_fd(source.watched_fd(), actor, source.interest());
   }
   if (ok(error)) return actor;
   (void)face.kill(actor);
+  if (source.kind() == EventSource::Kind::signal && error == Errc::invalid_arg) {
+    return Error(error, "this is no signal, or one that cannot be listened to");
+  }
   return Error(error);
 }
 

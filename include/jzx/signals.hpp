@@ -1,5 +1,6 @@
-// What the system tells an actor: how others ended, and what a watched fd can do. An actor that
-// wants to know has an `on(const jzx::Down&)` (and so on); one that has not is not told.
+// What the system tells an actor: how others ended, what a watched fd can do, and which signals the
+// process got. An actor that wants to know has an `on(const jzx::Down&)` (and so on); one that has
+// not is not told.
 //
 // The leading members are laid out as in the C header, which reads the same memory.
 #pragma once
@@ -73,6 +74,12 @@ inline constexpr uint32_t kIoHangup = 8;
 struct IoEvent {
   int fd = -1;
   uint32_t readiness = 0;  // of kIo*
+};
+
+// The process got a signal that the actor listens to; see EventSource::signal().
+struct SignalEvent {
+  int signal = 0;      // SIGHUP, …
+  uint32_t count = 0;  // how many of them came together, at least 1
 };
 
 }  // namespace jzx

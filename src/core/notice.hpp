@@ -13,13 +13,14 @@ namespace jzx::core {
 
 class Host;
 
-// The values are those of JZX_TAG_SYS_*.
+// The values are those of JZX_TAG_SYS_*, which has no `signal`: C has no calls for them.
 enum class SystemTag : uint32_t {
   io = 0xffff0001u,
   child_exit = 0xffff0002u,
   child_restart = 0xffff0003u,
   down = 0xffff0004u,
   exit = 0xffff0005u,
+  signal = 0xffff0006u,
 };
 
 inline constexpr uint32_t kFirstSystemTag = 0xffff0000u;

@@ -2,6 +2,7 @@
 #include "runtime/port.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include <jzx/manual.hpp>
 
@@ -11,6 +12,7 @@
 #include "core/message_timer.hpp"
 #include "core/names.hpp"
 #include "core/turn.hpp"
+#include "io/signal_source.hpp"
 #include "kinds/handlers/handlers.hpp"
 
 namespace jzx::runtime {
@@ -296,6 +298,20 @@ Errc watch_fd(Port& port, int fd, ActorId owner, uint32_t interest) noexcept {
 Errc unwatch_fd(Port& port, int fd) noexcept {
   Call call(port);
   return call ? port.watches_for(fd).unwatch(fd) : Errc::loop_closed;
+}
+Errc watch_signal(Port& port, int signal, ActorId owner) noexcept {
+  Call call(port);
+  if (!call) return Errc::loop_closed;
+  int error = 0;
+  io::SignalSource* source = io::listen_to_signal(signal, port.system.allocator, error);
+  if (source == nullptr) {
+    return error == -EINVAL   ? Errc::invalid_arg
+           : error == -ENOMEM ? Errc::no_memory
+                              : Errc::io_reg_failed;
+  }
+  const Errc result = port.watches_for(source->fd()).watch_signal(*source, owner);
+  if (!ok(result)) source->end();
+  return result;
 }
 
 // ---- timers ----

@@ -68,6 +68,8 @@ JZX_API Errc monitor(Port& port, ActorId watcher, ActorId target, uint64_t& ref)
 JZX_API Errc demonitor(Port& port, uint64_t ref) noexcept;
 JZX_API Errc watch_fd(Port& port, int fd, ActorId owner, uint32_t interest) noexcept;
 JZX_API Errc unwatch_fd(Port& port, int fd) noexcept;
+// Until the owner ends. invalid_arg: not a signal that can be listened to.
+JZX_API Errc watch_signal(Port& port, int signal, ActorId owner) noexcept;
 
 // ---- timers, threads as above ----
 

@@ -27,6 +27,15 @@ Errc FdWatches::watch(int fd, core::ActorId owner, uint32_t interest) noexcept {
   if (fd < 0 || interest == 0 || (interest & ~(io::kReadable | io::kWritable)) != 0) {
     return Errc::invalid_arg;
   }
+  return watch(fd, owner, interest, nullptr);
+}
+
+Errc FdWatches::watch_signal(io::SignalSource& source, core::ActorId owner) noexcept {
+  return watch(source.fd(), owner, io::kReadable, &source);
+}
+
+Errc FdWatches::watch(int fd, core::ActorId owner, uint32_t interest,
+                      io::SignalSource* source) noexcept {
   core::Actor* actor = host_.system.find_open(owner);
   if (actor == nullptr) return Errc::no_such_actor;
   if (const Errc error = host_.system.make_relations(*actor, owner); !ok(error)) return error;
@@ -52,6 +61,7 @@ Errc FdWatches::watch(int fd, core::ActorId owner, uint32_t interest) noexcept {
     if (old == nullptr || error == 0) give_permit();
     return result;
   }
+  fresh->source = source;
   by_fd_[fd] = fresh;
   count_.fetch_add(1, std::memory_order_relaxed);  // a number on its own
   return Errc::ok;
@@ -128,15 +138,24 @@ void FdWatches::became_ready(io::Watch& io_watch, uint32_t readiness) {
     group.send(group.host_, watch, readiness);
   } else if (group.is_shared_) {
     watch.more |= readiness;
+  } else if (watch.source != nullptr) {
+    watch.signal.count += watch.source->take();
   } else {
     watch.event.readiness |= readiness;
   }
 }
 
 void FdWatches::send(core::Host& host, FdWatch& watch, uint32_t readiness) noexcept {
-  watch.event = IoEvent{watch.fd, readiness};
+  if (watch.source != nullptr) {
+    watch.signal = SignalEvent{watch.source->signal(), watch.source->take()};
+    if (watch.signal.count == 0) return;  // told with the one before
+    watch.address(core::SystemTag::signal, core::kNobody, &watch.signal, sizeof(SignalEvent),
+                  &reclaim);
+  } else {
+    watch.event = IoEvent{watch.fd, readiness};
+    watch.address(core::SystemTag::io, core::kNobody, &watch.event, sizeof(IoEvent), &reclaim);
+  }
   watch.is_queued = true;
-  watch.address(core::SystemTag::io, core::kNobody, &watch.event, sizeof(IoEvent), &reclaim);
   core::send_notice(host, *watch.owner, watch);
 }
 
@@ -192,6 +211,7 @@ void FdWatches::withdraw(FdWatch& watch) noexcept {
     core::Bonds hold_owner(is_shared_, *watch.owner);
     static_cast<base::ListNode<core::InOwnerWatches>&>(watch).unlink();
   }
+  if (watch.source != nullptr) watch.source->end();
   if (watch.is_queued) {
     watch.make_void();
     watch.is_withdrawn = true;

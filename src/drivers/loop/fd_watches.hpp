@@ -6,6 +6,9 @@
 // readiness with that held. An event that comes while the message is queued, and so perhaps being
 // read on another thread, is not written into it: it is sent again when the message is back.
 //
+// A signal is watched as the eventfd of its source, which belongs to the watch and ends with it. It
+// is read before the owner is told, so that the message says how many came.
+//
 // Threads: the worker's own; in a shared system any.
 #pragma once
 
@@ -16,6 +19,7 @@
 #include "base/slab.hpp"
 #include "core/host.hpp"
 #include "io/contract.hpp"
+#include "io/signal_source.hpp"
 
 namespace jzx::drivers {
 
@@ -38,6 +42,9 @@ class FdWatches {
   [[nodiscard]] Errc watch(int fd, core::ActorId owner, uint32_t interest) noexcept;
   [[nodiscard]] Errc unwatch(int fd) noexcept;
 
+  // The source is this object's if the answer is ok.
+  [[nodiscard]] Errc watch_signal(io::SignalSource& source, core::ActorId owner) noexcept;
+
   // The owner ended: whatever it watches, here or with another worker.
   static void release_all(core::System& system, core::Actor& owner) noexcept;
 
@@ -52,11 +59,15 @@ class FdWatches {
     FdWatches* watches = nullptr;
     core::Actor* owner = nullptr;
     IoEvent event;
+    io::SignalSource* source = nullptr;  // it is a signal's, and `signal` is its event
+    SignalEvent signal;
     uint32_t more = 0;  // readiness that came while it was queued, in a shared system
     bool is_queued = false;
     bool is_withdrawn = false;  // freed when its message comes back
   };
 
+  [[nodiscard]] Errc watch(int fd, core::ActorId owner, uint32_t interest,
+                           io::SignalSource* source) noexcept;
   static void became_ready(io::Watch& watch, uint32_t readiness);
   // The message of a watch was handled, or never will be.
   static void reclaim(core::Notice& notice, core::Host& host);
