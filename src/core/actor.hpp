@@ -50,7 +50,8 @@ enum Attention : uint8_t {
   kFullNoted = 4,      // a foreign sender was refused, and the observer is not told yet
   kTimersWaiting = 8,  // a timer is due, but the mailbox was full
   kReadyByHand = 16,   // it has something to do, and its owner decides when
-  kMeasured = 32,  // its queue is looked at before every turn: Overload::drop_oldest, high water
+  kMeasured = 32,     // its queue is looked at before every turn: Overload::drop_oldest, high water
+  kSenderWaits = 64,  // a sender waits for room, and is to be called; see runtime/waiting_send.hpp
 };
 
 // What the mailbox does with a user message when it is full.
@@ -58,6 +59,7 @@ enum class Overload : uint8_t {
   refuse,       // the sender is told
   drop_newest,  // the message that does not fit is dead-lettered
   drop_oldest,  // the actor dead-letters its oldest ones before its next turn
+  wait,         // the sender waits for room, where it can; the runtime sees to that
 };
 
 struct alignas(64) Actor : base::Runnable {

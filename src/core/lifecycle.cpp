@@ -162,6 +162,12 @@ void free_belongings(Host& host, Actor& actor) noexcept {
   actor.label = nullptr;
 }
 
+// Its state word is closed: senders that wait for room are to go. relaxed, in has_note(): seen with
+// the state word, which the sender changed after the note.
+void send_senders_away(Host& host, Actor& actor, ActorId id) noexcept {
+  if (actor.has_note(kSenderWaits)) host.system.waiting_senders.call_all(id);
+}
+
 // The slot is free again once nobody is between admission and enqueueing.
 void retire(Host& host, Actor& actor) noexcept {
   // Mostly its mail was drained when it began to end, and nothing has come since.
@@ -169,6 +175,7 @@ void retire(Host& host, Actor& actor) noexcept {
     drain_mailbox(host, actor, DeadLetterReason::target_gone);
     if (!actor.state.retire(taken_count(actor))) return end_in_a_later_turn(host, actor, false);
   }
+  send_senders_away(host, actor, actor.id());
   host.system.actors.give(host.own_slots(), actor);
 }
 
@@ -380,6 +387,7 @@ Errc request_exit(Host& host, ActorId id, ExitReason reason) noexcept {
   const Wake wake = actor->state.request_exit(generation_of(id), reason);
   if (wake == Wake::gone) return Errc::no_such_actor;
   actor->note_exit();  // before it can run by our doing
+  send_senders_away(host, *actor, id);
   if (wake == Wake::submit) host.submit(*actor);
   return Errc::ok;
 }
@@ -399,6 +407,7 @@ void obey_exit_request(Host& host, Actor& actor) noexcept {
 
 void begin_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
   set_stopping(actor);
+  send_senders_away(host, actor, actor.id());  // now, and not when its children have ended
   const bool is_alone = close_bonds_if_none(host.system, actor);
   if (!is_alone) abandon_timers(host, actor, DeadLetterReason::target_gone);
   drain_mailbox(host, actor, DeadLetterReason::target_gone);

@@ -11,6 +11,7 @@
 #include <jzx/observer.hpp>
 #include "base/shared_slab.hpp"
 #include "base/slot_map.hpp"
+#include "base/waiting_room.hpp"
 #include "core/actor_table.hpp"
 #include "core/envelope_pool.hpp"
 #include "core/names.hpp"
@@ -110,6 +111,7 @@ class System {
   base::SharedSlab relations;
   base::SharedSlab children;
   base::SharedSlab links;
+  base::WaitingRoom waiting_senders;  // for room in a mailbox; by the actor's id
   base::Atomic<Observer*> observer_{nullptr};
   uint32_t default_mailbox_cap;
   uint32_t first_generation;

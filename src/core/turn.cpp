@@ -80,14 +80,28 @@ void tell_full(Host& host, Actor& actor) {
   if (Observer* observer = host.system.observer()) observer->mailbox_full(actor.id());
 }
 
-}  // namespace
-
-namespace {
-
 // Its budget is spent and there is more: not by its own doing?
 bool is_fed_by_others(const Actor& actor) noexcept {
   const Envelope* next = actor.inbox;
   return next != nullptr && next->sender != actor.id();
+}
+
+uint32_t user_queue(const Actor& actor) noexcept {
+  // relaxed: a snapshot.
+  const uint32_t system = actor.system_queued.load(std::memory_order_relaxed);
+  const uint32_t queued = queued_count(actor);
+  return queued > system ? queued - system : 0;
+}
+
+// Senders wait for room, and there may be some now. If not, there will be after a later turn, and
+// the note stays for that. It goes before the senders are looked up: who comes after that notes it
+// again, and makes sure of another turn.
+void call_senders(Host& host, Actor& actor) noexcept {
+  const uint32_t limit = actor.user_limit.load(std::memory_order_relaxed);  // never changes
+  const uint32_t queued = user_queue(actor);
+  if (queued >= limit) return;
+  actor.unnote(kSenderWaits);
+  if (host.system.waiting_senders.call(actor.id(), limit - queued)) actor.note(kSenderWaits);
 }
 
 }  // namespace
@@ -95,6 +109,7 @@ bool is_fed_by_others(const Actor& actor) noexcept {
 void settle(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
   turn.finish();
   if (actor.has_note(kFullNoted)) tell_full(host, actor);
+  if (actor.has_note(kSenderWaits)) call_senders(host, actor);
   if (actor.has_note(kTimersWaiting)) deliver_waiting_timers(host, actor);
   switch (outcome) {
     case Outcome::wants_mail:
@@ -116,13 +131,6 @@ void settle(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
 }
 
 namespace {
-
-uint32_t user_queue(const Actor& actor) noexcept {
-  // relaxed: a snapshot.
-  const uint32_t system = actor.system_queued.load(std::memory_order_relaxed);
-  const uint32_t queued = queued_count(actor);
-  return queued > system ? queued - system : 0;
-}
 
 // Down to the actor's share, the oldest first. What the system sent is kept, in order.
 void drop_oldest(Host& host, Actor& actor) {

@@ -78,6 +78,7 @@ bool LoopSystem::destroy() noexcept {
     return false;
   }
   if (!gate_.close()) return false;  // a callback of this very destruction
+  system.waiting_senders.close();
   // Another thread may be running it: not one message more.
   worker.halted.store(true, std::memory_order_relaxed);
   worker.request_stop();

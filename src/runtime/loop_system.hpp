@@ -29,6 +29,7 @@ class LoopSystem final : public detail::Port {
 
   bool destroy() noexcept override;
   core::Host& any_host() noexcept override { return worker; }
+  bool is_run_by_this_thread() const noexcept override { return loop.is_at_home(); }
   core::Host* begin_call() noexcept override {
     if (!is_open()) return nullptr;
     loop.enter_call();

@@ -14,6 +14,7 @@
 #include "core/turn.hpp"
 #include "io/signal_source.hpp"
 #include "kinds/handlers/handlers.hpp"
+#include "runtime/waiting_send.hpp"
 
 namespace jzx::runtime {
 
@@ -27,6 +28,7 @@ uint64_t make_seed(const void* place) noexcept {
 namespace jzx::detail {
 
 using runtime::Call;
+using runtime::wait_for_room;
 
 Errc Port::send_from_anywhere(ActorId target, const RawMessage& message) noexcept {
   // Before memory is asked for: an actor that is gone is gone, whether there is memory or not.
@@ -109,9 +111,20 @@ void end_message(Envelope& envelope) noexcept {
   }
 }
 
+Errc finish_refused(Port& port, core::Host& here, ActorId target, Envelope& envelope,
+                    Errc result) noexcept {
+  if (result == Errc::mailbox_full) result = wait_for_room(port, &here, target, envelope);
+  if (result != Errc::ok) {
+    end_message(envelope);
+    here.envelopes.give(envelope);
+  }
+  return result;
+}
+
 Errc finish_foreign(Port& port, ActorId target, Envelope& envelope) noexcept {
   envelope.flags = 0;
-  const Errc result = core::send_foreign(port.any_host(), target, envelope);
+  Errc result = core::send_foreign(port.any_host(), target, envelope);
+  if (result == Errc::mailbox_full) result = wait_for_room(port, nullptr, target, envelope);
   if (result != Errc::ok) {
     end_message(envelope);
     port.system.envelopes.give_back(envelope);
@@ -129,11 +142,9 @@ namespace {
   if ((envelope.flags & Envelope::kForeign) != 0) return finish_foreign(port, target, envelope);
   core::Host& here = *reinterpret_cast<core::Host*>(envelope.next);
   const Errc result = core::send(here, target, envelope);
-  if (result != Errc::ok) [[unlikely]] {
-    end_message(envelope);
-    here.envelopes.give(envelope);
-  }
-  return result;
+  if (result != Errc::ok) [[unlikely]]
+    return finish_refused(port, here, target, envelope, result);
+  return Errc::ok;
 }
 
 }  // namespace

@@ -40,6 +40,8 @@ class Port {
     auto* host = static_cast<core::Host*>(base::Executor::current());
     return host != nullptr && host->port == this ? host : nullptr;
   }
+  // Only this thread runs its actors, whether it does so now or not.
+  [[nodiscard]] virtual bool is_run_by_this_thread() const noexcept { return false; }
   // Any of the system's, for what needs none of its thread.
   [[nodiscard]] virtual core::Host& any_host() noexcept = 0;
 

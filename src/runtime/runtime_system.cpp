@@ -216,6 +216,7 @@ bool RuntimeSystem::destroy() noexcept {
     return false;
   }
   if (!gate_.close()) return false;  // a callback of this very destruction
+  system.waiting_senders.close();
   // Not one message more.
   system.for_each_host([](core::Host& host) {
     host.halted.store(true, std::memory_order_relaxed);  // a flag; the join below orders it

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -119,6 +121,105 @@ TEST(Overload, WhatTheSystemSendsIsNeverDropped) {
   EXPECT_EQ(std::count(log.begin(), log.end(), -1), 1) << "the Down came through";
   std::erase(log, -1);
   EXPECT_EQ(log, expected);
+}
+
+// ---- senders that wait ----
+
+// How many senders wait for room in this actor's mailbox.
+size_t waiting(const SystemFace& face, Pid actor) {
+  return detail::port_of(face)->system.waiting_senders.count(actor.id());
+}
+void wait_until_waiting(const SystemFace& face, Pid actor, size_t count) {
+  while (waiting(face, actor) < count) std::this_thread::yield();
+}
+
+TEST(OverloadWait, RefusesTheLoopsOwnThreadInsideAndOutsideOfItsRun) {
+  ClockedLoop loop;
+  const Outcome outcome = flood(loop, Overload::wait, 12);
+  EXPECT_EQ(outcome.handled, numbers(0, 8));
+  EXPECT_EQ(outcome.answers[7], Errc::ok);
+  EXPECT_EQ(outcome.answers[8], Errc::mailbox_full);
+  std::vector<int> log;
+  const auto sink = loop.spawn_with<Sink>({.mailbox_cap = kCap, .overload = Overload::wait}, &log);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(sink.send(Item{i}), Errc::ok);
+  EXPECT_EQ(sink.send(Item{8}), Errc::mailbox_full);
+}
+
+TEST(OverloadWait, RefusesAHandlerOfAnotherLoop) {
+  ClockedLoop loop;
+  ClockedLoop other;
+  std::vector<int> log;
+  const auto sink = loop.spawn_with<Sink>({.mailbox_cap = kCap, .overload = Overload::wait}, &log);
+  std::vector<Errc> answers;
+  std::thread([&] {
+    const auto source = other.spawn<Source>(Source{sink, &answers, 9});
+    EXPECT_EQ(source.send(Item{0}), Errc::ok);
+    other.settle();
+  }).join();
+  EXPECT_EQ(answers.back(), Errc::mailbox_full);
+}
+
+TEST(OverloadWait, AForeignThreadGetsThroughInOrderAsTheLoopTakesMail) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  const auto sink = loop.spawn_with<Sink>({.mailbox_cap = kCap, .overload = Overload::wait}, &log);
+  std::thread sender([&] {
+    for (int i = 0; i < 1000; ++i) ASSERT_EQ(sink.send(Item{i}), Errc::ok);
+  });
+  wait_until_waiting(loop, sink, 1);
+  EXPECT_TRUE(log.empty());
+  while (log.size() < 1000) loop.run_once(std::chrono::milliseconds(1000));
+  sender.join();
+  EXPECT_EQ(log, numbers(0, 1000));
+  EXPECT_EQ(waiting(loop, sink), 0u);
+  EXPECT_TRUE(loop.seen().dead.empty());
+}
+
+TEST(OverloadWait, NeedsNoMemoryToWait) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  const auto sink = loop.spawn_with<Sink>({.mailbox_cap = kCap, .overload = Overload::wait}, &log);
+  for (int i = 0; i < 8; ++i) ASSERT_EQ(sink.send(Item{i}), Errc::ok);
+  loop.settle();  // there are envelopes now
+  for (int i = 8; i < 16; ++i) ASSERT_EQ(sink.send(Item{i}), Errc::ok);
+  loop.allocator().refuse_all(true);
+  std::thread sender([&] { EXPECT_EQ(sink.send(Item{16}), Errc::ok); });
+  wait_until_waiting(loop, sink, 1);
+  while (log.size() < 17) loop.run_once(std::chrono::milliseconds(1000));
+  sender.join();
+  EXPECT_EQ(loop.allocator().refused(), 0u);
+  loop.allocator().refuse_all(false);
+  EXPECT_EQ(log, numbers(0, 17));
+}
+
+TEST(OverloadWait, EndsWithTheActor) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  const auto sink = loop.spawn_with<Sink>({.mailbox_cap = kCap, .overload = Overload::wait}, &log);
+  for (int i = 0; i < 8; ++i) ASSERT_EQ(sink.send(Item{i}), Errc::ok);
+  std::vector<std::thread> senders;
+  for (int i = 0; i < 3; ++i) {
+    senders.emplace_back([&] { EXPECT_EQ(sink.send(Item{99}), Errc::no_such_actor); });
+  }
+  wait_until_waiting(loop, sink, 3);
+  EXPECT_EQ(loop.kill(sink), Errc::ok);
+  for (std::thread& sender : senders) sender.join();  // without a turn of the loop
+  loop.settle();
+  EXPECT_EQ(loop.seen().dead.size(), 8u);
+}
+
+TEST(OverloadWait, EndsWithTheLoop) {
+  auto loop = std::make_unique<Loop>();
+  std::vector<int> log;
+  const auto sink = loop->spawn_with<Sink>({.mailbox_cap = kCap, .overload = Overload::wait}, &log);
+  for (int i = 0; i < 8; ++i) ASSERT_EQ(sink.send(Item{i}), Errc::ok);
+  std::vector<std::thread> senders;
+  for (int i = 0; i < 3; ++i) {
+    senders.emplace_back([&] { EXPECT_EQ(sink.send(Item{99}), Errc::loop_closed); });
+  }
+  wait_until_waiting(*loop, sink, 3);
+  loop.reset();
+  for (std::thread& sender : senders) sender.join();
 }
 
 struct MarkObserver final : Observer {

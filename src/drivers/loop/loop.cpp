@@ -36,6 +36,12 @@ class OnWorkersThread {
 
 }  // namespace
 
+Loop::Loop(Worker& worker) noexcept : worker_(worker), fd_(worker), home_thread_(&thread_name) {}
+
+bool Loop::is_at_home() const noexcept {
+  return home_thread_.load(std::memory_order_relaxed) == &thread_name;  // as running_thread_
+}
+
 void Loop::update_fd() noexcept {
   if (!is_running_) fd_.update();
 }
@@ -52,6 +58,7 @@ Errc Loop::run() {
   int error = 0;
   {
     OnWorkersThread here(worker_, is_running_, running_thread_);
+    home_thread_.store(&thread_name, std::memory_order_relaxed);  // as running_thread_
     while (!is_over() && error == 0) error = worker_.tick(base::kNever);
     forget_wake_up();
   }
@@ -65,6 +72,7 @@ Errc Loop::run_once(uint64_t max_wait_ns, bool& again) {
   int error = 0;
   {
     OnWorkersThread here(worker_, is_running_, running_thread_);
+    home_thread_.store(&thread_name, std::memory_order_relaxed);  // as running_thread_
     if (!is_over()) {
       error = worker_.tick(max_wait_ns);
       again = !is_over();

@@ -12,7 +12,7 @@ namespace jzx::drivers {
 
 class Loop {
  public:
-  explicit Loop(Worker& worker) noexcept : worker_(worker), fd_(worker) {}
+  explicit Loop(Worker& worker) noexcept;
 
   // ok when stopped or when no actor is left alive; invalid_arg from inside its own run.
   [[nodiscard]] Errc run();
@@ -35,6 +35,9 @@ class Loop {
 
   // Is this thread inside a run or a call of this loop? Then it cannot be run again, nor destroyed.
   [[nodiscard]] bool is_entered() const noexcept;
+
+  // Is this the thread that made it, or ran it last?
+  [[nodiscard]] bool is_at_home() const noexcept;
 
   // Has fd() been asked for?
   [[nodiscard]] bool is_embedded() const noexcept { return fd_.is_open(); }
@@ -62,6 +65,7 @@ class Loop {
   bool is_running_ = false;
   base::Atomic<int> calls_inside_{0};
   base::Atomic<const void*> running_thread_{nullptr};  // a name of the thread that is inside run()
+  base::Atomic<const void*> home_thread_;              // of the one that is, or was last
 };
 
 }  // namespace jzx::drivers

@@ -1,0 +1,86 @@
+#include "runtime/waiting_send.hpp"
+
+#include <jzx/future.hpp>
+
+namespace jzx::runtime {
+
+namespace {
+
+bool may_wait(const detail::Port& port, const core::Host* here, ActorId target) noexcept {
+  // Also in a handler of another system.
+  if (detail::must_not_wait()) return false;
+  if (here == nullptr) return !port.is_run_by_this_thread();
+  if (here->acting() == core::kNobody) return true;  // work of the blocking pool that is no actor
+  // In its own turn, so it is there.
+  const core::Actor& sender = *port.system.actors.find(here->acting());
+  return here->acting() != target && sender.home() != base::kByHand;
+}
+
+// For the length of a scope.
+class Waiting {
+ public:
+  Waiting(base::WaitingRoom& room, ActorId target) noexcept
+      : room_(room), guest_(target), is_inside_(room.enter(guest_)) {}
+  ~Waiting() {
+    if (is_inside_) room_.leave(guest_);
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+  [[nodiscard]] bool is_inside() const noexcept { return is_inside_; }
+  // False: the room was closed.
+  [[nodiscard]] bool wait() noexcept { return room_.wait(guest_); }
+
+ private:
+  base::WaitingRoom& room_;
+  base::WaitingRoom::Guest guest_;
+  const bool is_inside_;
+};
+
+void submit(detail::Port& port, core::Host* here, core::Actor& actor) noexcept {
+  if (here != nullptr) {
+    here->submit(actor);
+  } else {
+    port.any_host().post(actor);
+  }
+}
+
+// As core::send() and core::send_foreign(), but the observer has been told already.
+core::Admission try_again(detail::Port& port, core::Host* here, core::Actor& actor, ActorId target,
+                          Envelope& envelope) noexcept {
+  const core::Admission admission = core::admit_user(actor, core::generation_of(target));
+  if (admission >= core::Admission::full) return admission;
+  if (here != nullptr) ++here->counters.accepted;  // the depot counts for foreign threads
+  if (core::enqueue(actor, envelope, admission)) submit(port, here, actor);
+  return admission;
+}
+
+}  // namespace
+
+Errc wait_for_room(detail::Port& port, core::Host* here, ActorId target,
+                   Envelope& envelope) noexcept {
+  core::Actor* actor = port.system.actors.find(target);
+  if (actor == nullptr) return Errc::no_such_actor;
+  // relaxed: who is wrong about an actor that has just moved in finds out when it tries again.
+  if (actor->overload.load(std::memory_order_relaxed) != core::Overload::wait ||
+      !may_wait(port, here, target)) {
+    return Errc::mailbox_full;
+  }
+  Waiting waiting(port.system.waiting_senders, target);
+  if (!waiting.is_inside()) return Errc::loop_closed;
+  core::Admission admission = core::Admission::full;
+  for (;;) {
+    actor->note(core::kSenderWaits);
+    if (actor->state.wake(core::generation_of(target)) == core::Wake::submit) {
+      submit(port, here, *actor);
+    }
+    admission = try_again(port, here, *actor, target, envelope);
+    if (admission != core::Admission::full) break;
+    if (!waiting.wait()) return Errc::loop_closed;
+    admission = try_again(port, here, *actor, target, envelope);  // most often that is all
+    if (admission != core::Admission::full) break;
+  }
+  return admission == core::Admission::gone ? Errc::no_such_actor : Errc::ok;
+}
+
+}  // namespace jzx::runtime
