@@ -25,9 +25,10 @@ class CallGate {
   // release: what the call did is seen by the closer; pairs with the acquire in wait_until_empty().
   void leave() noexcept { word_.fetch_sub(kOneCall, std::memory_order_release); }
 
-  // False if it was closed already.
+  // False if it was closed already. release: who is refused sees what was done before; pairs with
+  // enter().
   [[nodiscard]] bool close() noexcept {
-    return (word_.fetch_or(kClosed, std::memory_order_relaxed) & kClosed) == 0;  // a flag so far
+    return (word_.fetch_or(kClosed, std::memory_order_release) & kClosed) == 0;
   }
   void wait_until_empty() noexcept {
     // acquire: pairs with the release in leave().

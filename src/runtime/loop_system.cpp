@@ -77,10 +77,11 @@ bool LoopSystem::destroy() noexcept {
                stderr);
     return false;
   }
+  // Another thread may be running it: not one message more. relaxed: a handler that sees the gate
+  // closed sees this too.
+  worker.halted.store(true, std::memory_order_relaxed);
   if (!gate_.close()) return false;  // a callback of this very destruction
   system.waiting_senders.close();
-  // Another thread may be running it: not one message more.
-  worker.halted.store(true, std::memory_order_relaxed);
   worker.request_stop();
   gate_.wait_until_empty();
   system.refuse_spawns();

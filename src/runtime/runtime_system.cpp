@@ -215,12 +215,12 @@ bool RuntimeSystem::destroy() noexcept {
     std::fputs("jzx: a runtime cannot be destroyed from one of its own threads; ignored\n", stderr);
     return false;
   }
-  if (!gate_.close()) return false;  // a callback of this very destruction
+  if (!is_open()) return false;  // a callback of this very destruction
+  // Not one message more. relaxed: a handler that sees the gate closed sees this too.
+  system.for_each_host(
+      [](core::Host& host) { host.halted.store(true, std::memory_order_relaxed); });
+  if (!gate_.close()) return false;  // another thread's
   system.waiting_senders.close();
-  // Not one message more.
-  system.for_each_host([](core::Host& host) {
-    host.halted.store(true, std::memory_order_relaxed);  // a flag; the join below orders it
-  });
   blocking_.halt();
   request_stop();
   pause();
