@@ -91,10 +91,11 @@ struct alignas(64) Actor : base::Runnable {
 
   // ---- the senders' line; it begins with the bytes that Runnable leaves ----
 
-  base::SpinLock bonds_lock;   // see relations.hpp
-  bool bonds_closed = true;    // no bond can be made any more; under the lock
-  bool traps_exit = false;     // under the lock
-  bool is_supervisor = false;  // and its body is there; under the lock
+  base::SpinLock bonds_lock;  // see relations.hpp
+  // No bond can be made any more. Set under the lock; cleared by who moves in, without it.
+  base::Atomic<bool> bonds_closed{true};
+  bool traps_exit = false;                            // under the lock
+  bool is_supervisor = false;                         // and its body is there; under the lock
   base::Atomic<Overload> overload{Overload::refuse};  // atomic as user_limit is
   StateWord state;
   base::MpscStack<Envelope, &Envelope::next> arrivals;

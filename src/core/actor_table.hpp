@@ -68,13 +68,13 @@ class ActorTable {
   using View = base::ChunkedArray<Actor, 256>::View;
   [[nodiscard]] View view() const noexcept { return actors_.view(); }
 
-  // While others use the table: the slots there are now.
+  // While others use the table: each(actor, slot) for the slots there are now.
   template <class Each>
   void for_each_slot_now(Each&& each) {
     growth_.lock();
     const uint32_t size = actors_.size();
     growth_.unlock();
-    for (uint32_t slot = 0; slot < size; ++slot) each(*actors_.find(slot));
+    for (uint32_t slot = 0; slot < size; ++slot) each(*actors_.find(slot), slot);
   }
 
   // At a quiet moment.

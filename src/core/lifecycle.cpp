@@ -41,6 +41,47 @@ Errc make_child(System& system, Actor& parent, const SpawnOptions& options, Chil
   return Errc::ok;
 }
 
+// What a new actor may have besides its slot; most have nothing.
+struct Belongings {
+  Child* child = nullptr;
+  const char* label = nullptr;
+  Relations* relations = nullptr;
+};
+
+void give_belongings(Host& host, const Belongings& belongings) noexcept {
+  if (belongings.child != nullptr) child_notice_done(*belongings.child, host);
+  if (belongings.relations != nullptr) host.system.give_relations(*belongings.relations);
+  host.system.allocator.release(const_cast<char*>(belongings.label));
+}
+
+[[gnu::noinline]] Errc make_belongings(Host& host, const SpawnOptions& options,
+                                       Belongings& out) noexcept {
+  System& system = host.system;
+  Belongings made;
+  Errc error = Errc::ok;
+  if (options.parent != kNobody) {
+    Actor* parent = system.find_open(options.parent);
+    if (parent == nullptr) return Errc::no_such_actor;
+    error = make_child(system, *parent, options, made.child);
+  }
+  if (options.label != nullptr && ok(error)) {
+    made.label = copy_label(system.allocator, options.label);
+    if (made.label == nullptr) error = Errc::no_memory;
+  }
+  if (options.high_water != 0 && ok(error)) {
+    void* memory = system.relations.take();
+    if (memory == nullptr) {
+      error = Errc::no_memory;
+    } else {
+      made.relations = new (memory) Relations;
+      made.relations->high_water = options.high_water;
+    }
+  }
+  if (!ok(error)) return give_belongings(host, made), error;
+  out = made;
+  return Errc::ok;
+}
+
 // A loop has one worker, and no pool for what blocks.
 bool can_live_there(const System& system, uint8_t home) noexcept {
   if (home == base::kBlockingPool) return system.is_shared;
@@ -57,8 +98,8 @@ base::Standing standing_for(const System& system, const SpawnOptions& options) n
 }
 
 // A new actor in a free slot, all but its id.
-void furnish(System& system, Actor& actor, const SpawnOptions& options, const char* label,
-             Child* child) noexcept {
+void furnish(System& system, Actor& actor, const SpawnOptions& options,
+             const Belongings& belongings) noexcept {
   actor.kind = options.kind;
   actor.set_run(options.kind->run);
   actor.standing = standing_for(system, options);
@@ -72,8 +113,9 @@ void furnish(System& system, Actor& actor, const SpawnOptions& options, const ch
     limit = std::min(2 * limit, StateWord::kMaxUserLimit);
   }
   actor.user_limit.store(limit, std::memory_order_relaxed);  // published by open()
-  actor.label = label;
-  actor.child = child;
+  actor.label = belongings.label;
+  actor.child = belongings.child;
+  actor.relations = belongings.relations;
   actor.status = options.first_turn ? Status::init : Status::running;
   actor.traps_exit = false;
   const bool is_measured = options.overload == Overload::drop_oldest || options.high_water != 0;
@@ -83,20 +125,33 @@ void furnish(System& system, Actor& actor, const SpawnOptions& options, const ch
       std::memory_order_relaxed);
 }
 
+// Undoes furnish().
+void vacate(Actor& actor) noexcept {
+  actor.kind = nullptr;
+  actor.relations = nullptr;
+  actor.child = nullptr;
+  actor.label = nullptr;
+  actor.status = Status::stopped;
+}
+
 // The slot is somebody's from here on. False: the parent has ended.
 bool move_in(System& system, Actor& actor, Child* child, ActorId parent, ActorId id,
              bool is_scheduled) noexcept {
-  // Nobody has this id yet, but others may look at the slot, with older ones.
-  Actor& above = child == nullptr ? actor : *child->parent;
-  Bonds hold(system.is_shared, above, actor);
-  if (child != nullptr) {
-    // A parent that begins to stop must find the child, and find it open.
-    if (!above.state.is_open(generation_of(parent))) return false;
-    child->actor = &actor;
-    above.relations->children.push_back(*child);
-  }
+  // Nobody has this id yet. Others may look at the slot, with older ones, but only at the state
+  // word: that says that they are too late.
   actor.own_id = id;
-  actor.bonds_closed = false;
+  // release: who sees it sees the end of the one before; pairs with is_live().
+  actor.bonds_closed.store(false, std::memory_order_release);
+  if (child == nullptr) return actor.state.open(generation_of(id), is_scheduled), true;
+  // A parent that begins to stop must find the child, and find it open.
+  Actor& above = *child->parent;
+  Bonds hold(system.is_shared, above);
+  if (!above.state.is_open(generation_of(parent))) {
+    actor.bonds_closed.store(true, std::memory_order_relaxed);  // nobody has the id
+    return false;
+  }
+  child->actor = &actor;
+  above.relations->children.push_back(*child);
   actor.state.open(generation_of(id), is_scheduled);
   return true;
 }
@@ -149,6 +204,11 @@ void tell_parent(Host& host, Actor& actor, ExitReason reason, const ExitText& te
   deliver_notice(host, parent, *child, admission);
 }
 
+void free_label(Host& host, Actor& actor) noexcept {
+  host.system.allocator.release(const_cast<char*>(actor.label));
+  actor.label = nullptr;
+}
+
 void free_belongings(Host& host, Actor& actor) noexcept {
   if (actor.relations != nullptr) {
     Relations* relations = nullptr;
@@ -158,14 +218,23 @@ void free_belongings(Host& host, Actor& actor) noexcept {
     }
     host.system.give_relations(*relations);
   }
-  host.system.allocator.release(const_cast<char*>(actor.label));
-  actor.label = nullptr;
+  free_label(host, actor);
 }
 
 // Its state word is closed: senders that wait for room are to go. relaxed, in has_note(): seen with
 // the state word, which the sender changed after the note.
 void send_senders_away(Host& host, Actor& actor, ActorId id) noexcept {
   if (actor.has_note(kSenderWaits)) host.system.waiting_senders.call_all(id);
+}
+
+// Most actors end like this: nobody has a bond with them, and all mail is handled. Then the id is
+// no good from now on, and there is little left to do. False: nothing has happened.
+bool retire_alone(System& system, Actor& actor) noexcept {
+  if (actor.child != nullptr) return false;
+  Bonds hold(system.is_shared, actor);
+  if (actor.relations != nullptr || !actor.state.retire(taken_count(actor))) return false;
+  actor.bonds_closed.store(true, std::memory_order_relaxed);  // under the lock
+  return true;
 }
 
 // The slot is free again once nobody is between admission and enqueueing.
@@ -183,14 +252,14 @@ void retire(Host& host, Actor& actor) noexcept {
 bool close_bonds_if_none(System& system, Actor& actor) noexcept {
   Bonds hold(system.is_shared, actor);
   if (actor.relations != nullptr) return false;
-  actor.bonds_closed = true;
+  actor.bonds_closed.store(true, std::memory_order_relaxed);  // under the lock
   return true;
 }
 
 // From here on its lists only get shorter.
 void close_bonds(System& system, Actor& actor) noexcept {
   Bonds hold(system.is_shared, actor);
-  actor.bonds_closed = true;
+  actor.bonds_closed.store(true, std::memory_order_relaxed);  // under the lock
 }
 
 void destroy_body(Host& host, Actor& actor, ExitReason reason) noexcept {
@@ -205,7 +274,8 @@ void destroy_body(Host& host, Actor& actor, ExitReason reason) noexcept {
 void end_actor(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
   destroy_body(host, actor, reason);
   actor.status = reason == ExitReason::normal ? Status::stopped : Status::failed;
-  if (!actor.bonds_closed) close_bonds(host.system, actor);  // only we close them
+  // relaxed: only we close them.
+  if (!actor.bonds_closed.load(std::memory_order_relaxed)) close_bonds(host.system, actor);
   if (actor.relations != nullptr) {
     // One may have come from another thread after its mail was drained.
     abandon_timers(host, actor, DeadLetterReason::target_gone);
@@ -219,6 +289,20 @@ void end_actor(Host& host, Actor& actor, ExitReason reason, const ExitText& text
   tell_parent(host, actor, reason, text);
   free_belongings(host, actor);
   host.count_end();
+}
+
+// After retire_alone().
+void end_alone(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
+  send_senders_away(host, actor, actor.id());
+  destroy_body(host, actor, reason);
+  actor.status = reason == ExitReason::normal ? Status::stopped : Status::failed;
+  if (Observer* observer = host.system.observer()) {
+    observer->actor_stopped(actor.id(), reason, text);
+  }
+  if (actor.label != nullptr) [[unlikely]]
+    free_label(host, actor);
+  host.count_end();
+  host.system.actors.give(host.own_slots(), actor);
 }
 
 void finish_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
@@ -317,62 +401,35 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   System& system = host.system;
   if (system.takes_no_more.load(std::memory_order_relaxed)) return Errc::loop_closed;  // a flag
   if (!can_live_there(system, options.home)) return Errc::invalid_arg;
-  Actor* parent = nullptr;
-  if (options.parent != kNobody) {
-    parent = system.find_open(options.parent);
-    if (parent == nullptr) return Errc::no_such_actor;
+  Belongings belongings;
+  if (options.parent != kNobody || options.label != nullptr || options.high_water != 0) {
+    const Errc error = make_belongings(host, options, belongings);
+    if (!ok(error)) return error;
   }
   Actor* actor = system.actors.take(host.own_slots());
-  if (actor == nullptr) return system.actors.is_full() ? Errc::max_actors : Errc::no_memory;
-
-  Child* child = nullptr;
-  const char* label = nullptr;
-  Errc error = parent == nullptr ? Errc::ok : make_child(system, *parent, options, child);
-  if (options.label != nullptr && ok(error)) {
-    label = copy_label(system.allocator, options.label);
-    if (label == nullptr) error = Errc::no_memory;
-  }
-  Relations* relations = nullptr;
-  if (options.high_water != 0 && ok(error)) {
-    void* memory = system.relations.take();
-    if (memory == nullptr) {
-      error = Errc::no_memory;
-    } else {
-      relations = new (memory) Relations;
-      relations->high_water = options.high_water;
-    }
+  if (actor == nullptr) [[unlikely]] {
+    give_belongings(host, belongings);
+    return system.actors.is_full() ? Errc::max_actors : Errc::no_memory;
   }
   // Where others could run it, it is scheduled by us until we let go of it: one of a start that may
   // yet be undone, and one whose parent may end it before the observer was told of its birth.
   Observer* observer = system.observer();
-  const bool is_held =
-      system.is_shared && (host.holding_back > 0 || (child != nullptr && observer != nullptr));
+  const bool is_held = system.is_shared && (host.holding_back > 0 ||
+                                            (belongings.child != nullptr && observer != nullptr));
   const bool is_scheduled = options.first_turn || is_held;
   const ActorId id = make_id(actor->slot.load(std::memory_order_relaxed),  // ours
                              actor->state.next_generation(system.first_generation));
-  if (ok(error)) {
-    furnish(system, *actor, options, label, child);
-    actor->relations = relations;
-    host.count_birth();
-    if (!move_in(system, *actor, child, options.parent, id, is_scheduled)) {
-      host.count_end();
-      actor->kind = nullptr;
-      actor->relations = nullptr;
-      actor->child = nullptr;
-      actor->label = nullptr;
-      actor->status = Status::stopped;
-      error = Errc::no_such_actor;
-    }
-  }
-  if (!ok(error)) {
-    if (child != nullptr) child_notice_done(*child, host);
-    if (relations != nullptr) system.give_relations(*relations);
-    system.allocator.release(const_cast<char*>(label));
+  furnish(system, *actor, options, belongings);
+  host.count_birth();
+  if (!move_in(system, *actor, belongings.child, options.parent, id, is_scheduled)) [[unlikely]] {
+    host.count_end();
+    vacate(*actor);
+    give_belongings(host, belongings);
     system.actors.give(host.own_slots(), *actor);
-    return error;
+    return Errc::no_such_actor;
   }
   out = id;
-  if (observer != nullptr) observer->actor_started(id, label);
+  if (observer != nullptr) observer->actor_started(id, belongings.label);
   if (is_scheduled) host.submit(*actor);
   return Errc::ok;
 }
@@ -406,6 +463,8 @@ void obey_exit_request(Host& host, Actor& actor) noexcept {
 }
 
 void begin_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
+  if (retire_alone(host.system, actor)) [[likely]]
+    return end_alone(host, actor, reason, text);
   set_stopping(actor);
   send_senders_away(host, actor, actor.id());  // now, and not when its children have ended
   const bool is_alone = close_bonds_if_none(host.system, actor);

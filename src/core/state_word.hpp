@@ -9,13 +9,13 @@
 //               sent - handled are queued (or on their way into the queue).
 //   generation  of the slot. It is part of every compare-exchange, so a stale id cannot touch a
 //               newer actor under any interleaving.
-//   exit        0, or 1 + the reason for which someone asked the actor to end.
-//   closed      user messages are refused as if it were gone already.
-//   woken       a waker came while the actor was scheduled; the next suspend or park does not wait.
-//   suspended   its body waits for its waker. Mail is admitted but does not schedule.
-//   scheduled   in a run queue, or running. Whoever sets it must submit the actor.
+//   exit        0, or 1 + the reason for which someone asked the actor to end. 7: nobody lives
+//   here. closed      user messages are refused as if it were gone already. woken       a waker
+//   came while the actor was scheduled; the next suspend or park does not wait. suspended   its
+//   body waits for its waker. Mail is admitted but does not schedule. scheduled   in a run queue,
+//   or running. Whoever sets it must submit the actor.
 //
-// Life:   open ──▶ idle ⇄ scheduled ──▶ (closed) … ──▶ retired: generation + 1, closed
+// Life:   open ──▶ idle ⇄ scheduled ──▶ (closed) … ──▶ retired: generation + 1, closed, free
 //                          ⇅
 //                       suspended
 //
@@ -115,7 +115,7 @@ class StateWord {
   [[nodiscard]] Wake wake(uint32_t generation) noexcept {
     uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
     for (;;) {
-      if (generation_of(word) != generation) return Wake::gone;
+      if (generation_of(word) != generation || is_free(word)) return Wake::gone;
       const bool asleep = (word & kScheduled) == 0;
       const uint64_t next = asleep ? (word & ~kSuspended) | kScheduled : word | kWoken;
       if (exchange(word, next)) return asleep ? Wake::submit : Wake::already_queued;
@@ -166,14 +166,13 @@ class StateWord {
     word_.fetch_or(kClosed, std::memory_order_relaxed);
   }
 
-  // Gives the slot up, once everything admitted has been taken.
+  // Gives the slot up, once everything admitted has been taken; also of one that is still open.
   [[nodiscard]] bool retire(uint32_t handled) noexcept {
     uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
     for (;;) {
-      JZX_ASSERT((word & kClosed) != 0);
       if (sent_of(word) != (handled & kSentMask)) return false;
       const uint32_t next_generation = generation_of(word) + 1;
-      const uint64_t next = (word & kSentBits) | generation_bits(next_generation) | kClosed;
+      const uint64_t next = (word & kSentBits) | generation_bits(next_generation) | kFree;
       if (exchange(word, next)) return true;
     }
   }
@@ -197,7 +196,8 @@ class StateWord {
 
   [[nodiscard]] bool is(uint32_t generation) const noexcept {
     // acquire: who finds the actor alive may read what open() published.
-    return generation_of(word_.load(std::memory_order_acquire)) == generation;
+    const uint64_t word = word_.load(std::memory_order_acquire);
+    return generation_of(word) == generation && !is_free(word);
   }
   [[nodiscard]] bool is_open(uint32_t generation) const noexcept {
     const uint64_t word = word_.load(std::memory_order_acquire);  // as in is()
@@ -228,6 +228,8 @@ class StateWord {
   static constexpr uint64_t kClosed = 8;
   static constexpr int kExitShift = 4;
   static constexpr uint64_t kExitBits = 7u << kExitShift;
+  // As every free slot: no id, not even one made up with generation 0, is let in.
+  static constexpr uint64_t kFree = kExitBits | kClosed;
   static constexpr int kGenerationShift = 7;
   static constexpr uint64_t kFlagBits = (1u << kGenerationShift) - 1;
   static constexpr uint64_t kGenerationBits = 0xffffffffull << kGenerationShift;
@@ -235,6 +237,7 @@ class StateWord {
   static constexpr uint64_t kOneSent = 1ull << kSentShift;
   static constexpr uint64_t kSentBits = ~(kOneSent - 1);
 
+  static constexpr bool is_free(uint64_t word) noexcept { return (word & kExitBits) == kExitBits; }
   static constexpr uint32_t generation_of(uint64_t word) noexcept {
     return static_cast<uint32_t>(word >> kGenerationShift);
   }
@@ -262,8 +265,7 @@ class StateWord {
                                        std::memory_order_acquire);
   }
 
-  // Closed, as every free slot: no id, not even one made up with generation 0, is let in.
-  static constexpr uint64_t kNeverUsed = kClosed;
+  static constexpr uint64_t kNeverUsed = kFree;
 
   base::Atomic<uint64_t> word_{kNeverUsed};
 };

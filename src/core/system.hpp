@@ -67,7 +67,10 @@ class System {
     return actor != nullptr && is_live(*actor, id) ? actor : nullptr;
   }
   [[nodiscard]] static bool is_live(const Actor& actor, ActorId id) noexcept {
-    return actor.state.is(generation_of(id)) && !actor.bonds_closed;
+    // acquire, and before the state word: under the lock nobody closes what is open, but the next
+    // one may move in and open it; who sees that sees by the state word that the one before is
+    // gone. Pairs with move_in().
+    return !actor.bonds_closed.load(std::memory_order_acquire) && actor.state.is(generation_of(id));
   }
 
   // Makes sure that the actor has its relations; they stay until it ends. no_such_actor: it has

@@ -204,14 +204,14 @@ Errc try_send(Port& port, ActorId target, Envelope& envelope) noexcept {
 void* allocate(Port& port, size_t size) noexcept {
   if (size > core::kLargestSmall) return port.system.allocator.allocate(size);
   const size_t small = core::small_class(size);
-  if (core::Host* here = port.host_here()) return here->small.classes[small].take();
+  if (core::Host* here = port.host_here_inlined()) return here->small.classes[small].take();
   return port.system.small.classes[small].take_one([] {});
 }
 
 void release(Port& port, void* memory, size_t size) noexcept {
   if (size > core::kLargestSmall) return port.system.allocator.release(memory);
   const size_t small = core::small_class(size);
-  if (core::Host* here = port.host_here()) return here->small.classes[small].give(memory);
+  if (core::Host* here = port.host_here_inlined()) return here->small.classes[small].give(memory);
   port.system.small.classes[small].give_one(memory, [] {});
 }
 

@@ -37,8 +37,11 @@ class Port {
 
   // The host whose thread this is, or nullptr. Every executor that is current is a host.
   [[nodiscard]] core::Host* host_here() const noexcept {
-    auto* host = static_cast<core::Host*>(base::Executor::current());
-    return host != nullptr && host->port == this ? host : nullptr;
+    return own(static_cast<core::Host*>(base::Executor::current()));
+  }
+  // The same, where Executor::current_inlined() is allowed.
+  [[nodiscard]] core::Host* host_here_inlined() const noexcept {
+    return own(static_cast<core::Host*>(base::Executor::current_inlined()));
   }
   // Only this thread runs its actors, whether it does so now or not.
   [[nodiscard]] virtual bool is_run_by_this_thread() const noexcept { return false; }
@@ -74,6 +77,11 @@ class Port {
   TypeRegistry types;
   HandlePools pools;
   void* runtime_face = nullptr;  // the jzx::Runtime that this is, if it is one
+
+ private:
+  [[nodiscard]] core::Host* own(core::Host* host) const noexcept {
+    return host != nullptr && host->port == this ? host : nullptr;
+  }
 
  protected:
   explicit Port(const core::SystemOptions& options) noexcept

@@ -238,7 +238,7 @@ bool RuntimeSystem::destroy() noexcept {
 
 core::Host* RuntimeSystem::begin_call() noexcept {
   if (!is_open()) return nullptr;
-  if (core::Host* here = host_here()) return here;
+  if (core::Host* here = host_here_inlined()) return here;  // a virtual function, and nothing waits
   if (!enter()) return nullptr;
   front_desk_mutex_.lock();
   return front_desk_;

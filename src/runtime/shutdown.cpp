@@ -10,12 +10,11 @@ namespace jzx::runtime {
 
 namespace {
 
-// The id of the live actor in this slot if `wanted(actor)`, asked under its lock; else kNobody.
-template <class Wanted>
-ActorId id_if(core::System& system, core::Actor& actor, Wanted&& wanted) noexcept {
-  core::Bonds hold(system.is_shared, actor);
-  const ActorId id = actor.own_id;
-  return system.is_live(actor, id) && wanted(actor) ? id : core::kNobody;
+// Under its lock: the id of the live actor in this slot, or kNobody. Not by the actor's own word:
+// one that is just being born has not published it yet.
+ActorId id_of_live(core::System& system, core::Actor& actor, uint32_t slot) noexcept {
+  const ActorId id = core::make_id(slot, actor.state.generation());
+  return system.is_live(actor, id) ? id : core::kNobody;
 }
 
 std::string reason_to_live(core::System& system, core::Actor& actor, ActorId id) {
@@ -38,9 +37,13 @@ std::string reason_to_live(core::System& system, core::Actor& actor, ActorId id)
 void RuntimeSystem::ask_everybody_to_end() noexcept {
   Call call(*this);
   if (!call) return;
-  system.actors.for_each_slot_now([&](core::Actor& actor) {
-    const ActorId id =
-        id_if(system, actor, [](core::Actor& candidate) { return candidate.child == nullptr; });
+  system.actors.for_each_slot_now([&](core::Actor& actor, uint32_t slot) {
+    ActorId id = core::kNobody;
+    {
+      core::Bonds hold(system.is_shared, actor);
+      id = id_of_live(system, actor, slot);
+      if (id != core::kNobody && actor.child != nullptr) id = core::kNobody;
+    }
     // no_such_actor: it is ending already.
     if (id != core::kNobody) (void)core::request_exit(call.host(), id, ExitReason::normal);
   });
@@ -62,12 +65,12 @@ std::vector<Straggler> RuntimeSystem::shut_down(uint64_t timeout_ns) {
   }
   std::vector<Straggler> alive;
   if (system.alive_count() == 0) return alive;
-  system.actors.for_each_slot_now([&](core::Actor& actor) {
+  system.actors.for_each_slot_now([&](core::Actor& actor, uint32_t slot) {
     Straggler straggler;
     {
       core::Bonds hold(system.is_shared, actor);
-      const ActorId id = actor.own_id;
-      if (!system.is_live(actor, id)) return;
+      const ActorId id = id_of_live(system, actor, slot);
+      if (id == core::kNobody) return;
       straggler.id = id;
       if (actor.label != nullptr) straggler.name = actor.label;
       straggler.why = reason_to_live(system, actor, id);

@@ -144,7 +144,7 @@ class Stage : Observer {
     core::drain_mailbox(runner, actor, DeadLetterReason::target_gone);
     {
       core::Bonds hold(true, actor);
-      actor.bonds_closed = true;
+      actor.bonds_closed.store(true, std::memory_order_relaxed);
     }
     core::abandon_timers(runner, actor, DeadLetterReason::target_gone);
     core::Relations* relations = nullptr;
