@@ -45,7 +45,7 @@ struct Body {
 
 // What is unusual about an actor, in one byte: its turn looks once and, mostly, sees nothing.
 enum Attention : uint8_t {
-  kNotRunning = 1,     // its status is not Status::running
+  kEnding = 1,         // it ends, and did not within one turn
   kExitHint = 2,       // an exit was requested in the state word
   kFullNoted = 4,      // a foreign sender was refused, and the observer is not told yet
   kTimersWaiting = 8,  // a timer is due, but the mailbox was full
@@ -117,7 +117,7 @@ struct alignas(64) Actor : base::Runnable {
   const char* label = nullptr;
   base::Atomic<uint32_t> handled{0};  // messages ever taken; see state_word.hpp
   // Here and not in the senders' line, so that a turn can look between messages at no cost.
-  base::Atomic<uint8_t> attention{kNotRunning};
+  base::Atomic<uint8_t> attention{0};
   Status status = Status::stopped;  // nobody has moved in yet
   uint16_t held = 0;                // messages put aside; they count as queued
 };

@@ -101,7 +101,7 @@ base::Standing standing_for(const System& system, const SpawnOptions& options) n
 void furnish(System& system, Actor& actor, const SpawnOptions& options,
              const Belongings& belongings) noexcept {
   actor.kind = options.kind;
-  actor.set_run(options.kind->run);
+  actor.set_run(options.first_turn ? &run_first_turn : options.kind->run);
   actor.standing = standing_for(system, options);
   actor.overload.store(options.overload, std::memory_order_relaxed);  // published by open()
   actor.is_supervisor = options.is_supervisor;
@@ -119,10 +119,7 @@ void furnish(System& system, Actor& actor, const SpawnOptions& options,
   actor.status = options.first_turn ? Status::init : Status::running;
   actor.traps_exit = false;
   const bool is_measured = options.overload == Overload::drop_oldest || options.high_water != 0;
-  // relaxed: published by open().
-  actor.attention.store(
-      static_cast<uint8_t>((options.first_turn ? kNotRunning : 0) | (is_measured ? kMeasured : 0)),
-      std::memory_order_relaxed);
+  actor.attention.store(is_measured ? kMeasured : 0, std::memory_order_relaxed);  // by open() too
 }
 
 // Undoes furnish().
@@ -166,7 +163,7 @@ void set_stopping(Actor& actor) noexcept {
 // It does not end within this turn: the next one must see that it is not running. Most actors end
 // at once, and are spared this locked instruction.
 void end_in_a_later_turn(Host& host, Actor& actor, bool may_rest) noexcept {
-  actor.note(kNotRunning);
+  actor.note(kEnding);
   if (!may_rest || !actor.state.park(taken_count(actor), true)) host.submit(actor);
 }
 
@@ -329,7 +326,7 @@ void drop_child_record(Host& host, Actor& actor) noexcept {
 void abort_actor(Host& host, Actor& actor) noexcept {
   drop_child_record(host, actor);  // its parent is called off too, or never knew it
   set_stopping(actor);
-  actor.note(kNotRunning);  // it may be in a run queue
+  actor.note(kEnding);  // it may be in a run queue
   for (ActorId child = kNobody; (child = youngest_child(host.system, actor)) != kNobody;) {
     abort_actor(host, *host.system.actors.find(child));
   }

@@ -178,7 +178,6 @@ namespace {
 Outcome start_body(Actor& actor, Turn& turn) {
   JZX_ASSERT(actor.status == Status::init);
   actor.status = Status::running;
-  actor.unnote(kNotRunning);
   turn.host.note_step(nullptr);
   return actor.kind->start(actor, turn);  // mail that waits already is for the next turn
 }
@@ -202,9 +201,18 @@ void run_unusual_turn(Host& host, Actor& actor) {
   if (!attend(host, actor)) return;
   Turn turn(host, actor);
   host.set_acting(actor.id());
-  const bool is_running = actor.status == Status::running;
-  end_turn(host, actor, turn,
-           is_running ? actor.kind->resume(actor, turn) : start_body(actor, turn));
+  end_turn(host, actor, turn, actor.kind->resume(actor, turn));
+}
+
+void run_first_turn(base::Runnable& runnable, base::Executor& executor) {
+  auto& actor = static_cast<Actor&>(runnable);
+  auto& host = static_cast<Host&>(executor);
+  actor.set_run(actor.kind->run);
+  // relaxed: flags on their own.
+  if (actor.attention.load(std::memory_order_relaxed) != 0 && !attend(host, actor)) return;
+  Turn turn(host, actor);
+  host.set_acting(actor.id());
+  end_turn(host, actor, turn, start_body(actor, turn));
 }
 
 void run_actor(base::Runnable& runnable, base::Executor& executor) {

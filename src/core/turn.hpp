@@ -118,8 +118,10 @@ void drop_held(Host& host, Actor& actor, Envelope& envelope) noexcept;
 // do. On a thread that is, for the length of the call, this host's; `actor` is live.
 bool run_by_hand(Host& host, Actor& actor, uint32_t messages);
 
-// The turn of an actor about which something is unusual: one that does not run, or is asked to end.
+// The turn of an actor about which something is unusual: one that ends, or is asked to.
 void run_unusual_turn(Host& host, Actor& actor);
+// What an actor with a first turn of its own runs in place of its kind's run, once.
+void run_first_turn(base::Runnable& actor, base::Executor& executor);
 // After the turn of a living actor that is not simply idle now.
 void settle(Host& host, Actor& actor, Turn& turn, Outcome outcome);
 
@@ -139,7 +141,7 @@ inline void end_turn(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
 // `resume(turn)` is the kind's resume().
 template <class Resume>
 [[gnu::always_inline]] inline void run_turn(Host& host, Actor& actor, Resume&& resume) {
-  // relaxed: flags on their own. Without any it is running.
+  // relaxed: flags on their own.
   if (actor.attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
     return run_unusual_turn(host, actor);
   Turn turn(host, actor);

@@ -42,22 +42,21 @@ Runnable* ReadyQueues::next_but_lifo() noexcept {
   return lifo_.take();
 }
 
-// One source after another, so that each comes up once in a few picks.
+// One level after another, so that each comes up once in a few picks.
 Runnable* ReadyQueues::next_in_fairness() noexcept {
-  for (uint32_t tries = 0; tries <= kFresh; ++tries) {
-    fair_source_ = (fair_source_ + kFresh) % (kFresh + 1);  // downwards: the lowest level early
-    if (fair_source_ == kFresh) {
-      if (Runnable* work = fresh_.steal()) return work;  // the oldest, as a thief would
-      continue;
-    }
+  if (++fair_picks_ % kFreshEvery == 0) {
+    if (Runnable* work = fresh_.steal()) return work;  // the oldest, as a thief would
+  }
+  for (uint32_t tries = 0; tries < kPriorities; ++tries) {
+    fair_level_ = (fair_level_ + kPriorities - 1) % kPriorities;  // the lowest level early
     // What is in the lifo slot and the others of its level take turns.
     lifo_is_next_ = !lifo_is_next_;
-    const bool has_lifo = lifo_.level() == fair_source_;
+    const bool has_lifo = lifo_.level() == fair_level_;
     if (has_lifo && lifo_is_next_) {
       if (Runnable* work = lifo_.take()) return work;
     }
-    if ((queued_ & (1u << fair_source_)) != 0) {
-      if (Runnable* work = pop(fair_source_)) return work;
+    if ((queued_ & (1u << fair_level_)) != 0) {
+      if (Runnable* work = pop(fair_level_)) return work;
     }
     if (has_lifo) {
       if (Runnable* work = lifo_.take()) return work;

@@ -10,9 +10,10 @@
 //             keep their order; thieves may take from it when the rings are empty.
 //   pinned    a FIFO per priority of what only this worker may run.
 //
-// The next one is the first of the highest priority. So that the others get on too, one pick in
-// about kFairEvery goes to one source after another, the levels and the oldest of the fresh ones,
-// whatever waits above it.
+// The next one is the first of the highest priority. So that the others get on too, one pick in about
+// kFairEvery goes to one level after another, whatever waits above it; and of those now and then one
+// to the oldest of the fresh: seldom, since each that is taken out of turn opens another branch of
+// a tree of spawns before the last one is done, and a tree should go depth first.
 //
 // Threads: the owner; steal_into() and has_stealable() by others.
 #pragma once
@@ -29,6 +30,7 @@ class ReadyQueues {
  public:
   static constexpr uint32_t kRing = 256;
   static constexpr uint32_t kFairEvery = 61;
+  static constexpr uint32_t kFreshEvery = 1024;
   static constexpr uint32_t kInARow = 16;
 
   // `ring_limit` is at most kRing. Without thieves nothing here needs a locked instruction: then
@@ -104,7 +106,6 @@ class ReadyQueues {
 
  private:
   static constexpr uint32_t kNoLevel = 1u << base::kPriorities;
-  static constexpr uint32_t kFresh = base::kPriorities;
   static constexpr uint8_t kFreshNormal =
       static_cast<uint8_t>(base::Priority::normal) | base::Standing::kFresh;
 
@@ -119,7 +120,8 @@ class ReadyQueues {
   uint32_t queued_ = 0;  // a bit per level with something in ring, overflow or pinned; may be stale
   uint32_t in_a_row_ = 0;
   uint32_t picks_ = 0;        // since one went by fairness
-  uint32_t fair_source_ = 0;  // a level, or kFresh
+  uint32_t fair_picks_ = 0;
+  uint32_t fair_level_ = 0;
   uint32_t ring_limit_;
   const bool has_thieves_;
   bool pinned_first_ = false;

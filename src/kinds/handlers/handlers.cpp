@@ -180,7 +180,7 @@ Outcome HandlersKind::start(Actor& actor, Turn& turn) const {
     Context context(port_of(turn.host), actor.id(), &turn, nullptr);
     type_of(actor).on_start(instance_of(actor), context);
     rearrange(actor, turn, context);
-    actor.set_kind(turn.host.system, kind_for(true, is_extended(actor)));
+    if (!has_started_) actor.set_kind(turn.host.system, kind_for(true, is_extended(actor)));
     return context.wish() == Context::Wish::go_on ? Outcome::wants_mail : obey(turn, context);
   });
 }
@@ -233,7 +233,8 @@ void HandlersKind::destroy(Actor& actor, core::Host& host, ExitReason reason) co
 
 void describe_handlers(const ActorType& type, void* instance,
                        core::SpawnOptions& options) noexcept {
-  options.kind = type.on_start != nullptr ? &unstarted : &started;
+  // Whether on_start has returned is of interest to on_stop only.
+  options.kind = type.on_start != nullptr && type.on_stop != nullptr ? &unstarted : &started;
   options.body.words[0] = const_cast<ActorType*>(&type);
   options.body.words[1] = instance;
   options.first_turn = type.on_start != nullptr;
