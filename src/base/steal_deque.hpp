@@ -93,6 +93,10 @@ class StealDeque {
     return bottom > top ? static_cast<uint64_t>(bottom - top) : 0;
   }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  // The number of the oldest one; a snapshot.
+  [[nodiscard]] uint64_t first() const noexcept {
+    return static_cast<uint64_t>(top_.load(std::memory_order_relaxed));
+  }
 
  private:
   [[nodiscard]] Atomic<T*>& slot(int64_t at) noexcept {

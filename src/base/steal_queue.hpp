@@ -104,6 +104,9 @@ class StealQueue {
   }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
+  // How many were taken, ever; a snapshot.
+  [[nodiscard]] uint64_t taken() const noexcept { return head_.load(std::memory_order_relaxed); }
+
   static constexpr uint32_t kCapacity = capacity;
   static constexpr uint32_t kMaxBatch = capacity < 64 ? capacity : 64;
 

@@ -179,8 +179,10 @@ struct Link {
   }
 };
 
+// Trees of spawns go depth first, so an older one may have to wait for a branch: at most for some
+// 61 * 1024 turns, which are milliseconds; see ready_queues.hpp.
 TEST(LifoSlot, AChainOfSpawnsWithoutEndLetsAnotherRun) {
-  Course course(10'000);
+  Course course(100'000);
   Runtime runtime(RuntimeOptions{.workers = 1});
   course.waiting.store(1);
   const auto other = runtime.spawn<Other>(course);

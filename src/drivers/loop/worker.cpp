@@ -59,8 +59,9 @@ int Worker::poll_io(uint64_t max_wait_ns) {
 int Worker::sleep(uint64_t wait_ns) {
   int error = 0;
   if (announce_sleep()) {
-    if (may_sleep()) {
-      error = reactor_->wait(wait_ns);
+    const uint64_t allowed_ns = allowed_sleep_ns(wait_ns);
+    if (allowed_ns != 0) {
+      error = reactor_->wait(allowed_ns);
       may_be_woken_ = false;
     }
     woke_up();

@@ -99,8 +99,9 @@ class Worker : public core::Host {
   virtual void ready_from_outside(base::Runnable& work) noexcept { ready.push(work); }
   // Is there something to run now?
   [[nodiscard]] virtual bool has_ready() noexcept { return !ready.empty(); }
-  // Just before it waits, after it announced that. False: there is something to do after all.
-  [[nodiscard]] virtual bool may_sleep() noexcept { return true; }
+  // Just before it waits, after it announced that: for how long it may, at most `wait_ns`. 0: there
+  // is something to do after all.
+  [[nodiscard]] virtual uint64_t allowed_sleep_ns(uint64_t wait_ns) noexcept { return wait_ns; }
   virtual void woke_up() noexcept {}
 
   [[nodiscard]] bool stop_was_requested() const noexcept {

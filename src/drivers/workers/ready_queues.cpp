@@ -7,6 +7,12 @@ namespace jzx::drivers {
 using base::kPriorities;
 using base::Runnable;
 
+namespace {
+
+constexpr auto kFreshLevel = static_cast<uint32_t>(base::Priority::normal);
+
+}  // namespace
+
 void ReadyQueues::push_ring(Runnable& work) noexcept {
   const uint32_t level = work.level();
   queued_ |= 1u << level;
@@ -21,7 +27,6 @@ void ReadyQueues::push_ring(Runnable& work) noexcept {
 }
 
 Runnable* ReadyQueues::next_but_lifo() noexcept {
-  constexpr auto kFreshLevel = static_cast<uint32_t>(base::Priority::normal);
   const bool others_first = in_a_row_ >= kInARow;
   // What went through the lifo slot since the last time is counted now: it had to come here before
   // it were too many.
@@ -57,6 +62,9 @@ Runnable* ReadyQueues::next_in_fairness() noexcept {
     }
     if ((queued_ & (1u << fair_level_)) != 0) {
       if (Runnable* work = pop(fair_level_)) return work;
+    }
+    if (fair_level_ == kFreshLevel) {
+      if (Runnable* work = fresh_.pop()) return work;
     }
     if (has_lifo) {
       if (Runnable* work = lifo_.take()) return work;
@@ -130,6 +138,18 @@ bool ReadyQueues::has_stealable(bool even_lifo) const noexcept {
     if (overflow_count_[level].load(std::memory_order_seq_cst) > 0) return true;
   }
   return !fresh_.empty() || (even_lifo && !lifo_.is_empty());
+}
+
+WorkerLoad ReadyQueues::load() const noexcept {
+  WorkerLoad load;
+  load.fresh = fresh_.size();
+  load.first_fresh = fresh_.first();
+  for (uint32_t level = 0; level < kPriorities; ++level) {
+    load.taken += rings_[level].taken();
+    load.waiting += rings_[level].size();
+    load.waiting += overflow_count_[level].load(std::memory_order_relaxed);  // a snapshot
+  }
+  return load;
 }
 
 }  // namespace jzx::drivers

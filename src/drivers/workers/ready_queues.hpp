@@ -10,10 +10,10 @@
 //             keep their order; thieves may take from it when the rings are empty.
 //   pinned    a FIFO per priority of what only this worker may run.
 //
-// The next one is the first of the highest priority. So that the others get on too, one pick in about
-// kFairEvery goes to one level after another, whatever waits above it; and of those now and then one
-// to the oldest of the fresh: seldom, since each that is taken out of turn opens another branch of
-// a tree of spawns before the last one is done, and a tree should go depth first.
+// The next one is the first of the highest priority. So that the others get on too, one pick in
+// about kFairEvery goes to one level after another, whatever waits above it; and of those now and
+// then one to the oldest of the fresh: seldom, since each that is taken out of turn opens another
+// branch of a tree of spawns before the last one is done, and a tree should go depth first.
 //
 // Threads: the owner; steal_into() and has_stealable() by others.
 #pragma once
@@ -23,12 +23,14 @@
 #include "base/spin_lock.hpp"
 #include "base/steal_deque.hpp"
 #include "base/steal_queue.hpp"
+#include "drivers/workers/victims.hpp"
 
 namespace jzx::drivers {
 
 class ReadyQueues {
  public:
   static constexpr uint32_t kRing = 256;
+  static constexpr uint32_t kMostFresh = 1024;
   static constexpr uint32_t kFairEvery = 61;
   static constexpr uint32_t kFreshEvery = 1024;
   static constexpr uint32_t kInARow = 16;
@@ -102,6 +104,9 @@ class ReadyQueues {
   [[nodiscard]] bool steal_into(ReadyQueues& thief, uint32_t at_most, bool even_lifo) noexcept;
   [[nodiscard]] bool has_stealable(bool even_lifo) const noexcept;
 
+  // What others see, all but the steps.
+  [[nodiscard]] WorkerLoad load() const noexcept;
+
   [[nodiscard]] base::LifoSlot& lifo() noexcept { return lifo_; }
 
  private:
@@ -119,7 +124,7 @@ class ReadyQueues {
   // ---- the owner's own ----
   uint32_t queued_ = 0;  // a bit per level with something in ring, overflow or pinned; may be stale
   uint32_t in_a_row_ = 0;
-  uint32_t picks_ = 0;        // since one went by fairness
+  uint32_t picks_ = 0;  // since one went by fairness
   uint32_t fair_picks_ = 0;
   uint32_t fair_level_ = 0;
   uint32_t ring_limit_;
@@ -130,7 +135,7 @@ class ReadyQueues {
 
   // ---- shared ----
   alignas(64) base::LifoSlot lifo_;
-  base::StealDeque<base::Runnable, kRing> fresh_;
+  base::StealDeque<base::Runnable, kMostFresh> fresh_;
   base::StealQueue<base::Runnable, kRing> rings_[base::kPriorities];
 
   alignas(64) base::SpinLock overflow_lock_;

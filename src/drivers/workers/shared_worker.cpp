@@ -102,11 +102,13 @@ bool SharedWorker::take_from_injection() noexcept {
 }
 
 bool SharedWorker::steal() noexcept {
+  const uint64_t now_ns = steady_.now_ns();
   const uint32_t count = group_.size();
   const uint32_t first = choose(count, base::ChoiceSite::steal_victim);
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t victim = (first + i) % count;
     if (victim == index) continue;
+    if (!is_worth_robbing(victim, now_ns)) continue;
     SharedWorker& other = group_.worker(victim);
     if (other.queues_.steal_into(queues_, group_.options.steal_batch, other.is_stuck())) {
       return true;
@@ -115,23 +117,42 @@ bool SharedWorker::steal() noexcept {
   return false;
 }
 
+bool SharedWorker::is_worth_robbing(uint32_t victim, uint64_t now_ns) noexcept {
+  SharedWorker& other = group_.worker(victim);
+  if (other.is_stuck()) return true;
+  if (!victims_[victim].may_be_looked_at(now_ns)) return false;
+  WorkerLoad load = other.queues_.load();
+  load.steps = other.steps();
+  return victims_[victim].is_worth_it(load, now_ns);
+}
+
 // ---- sleeping ----
 
-bool SharedWorker::may_sleep() noexcept {
+uint64_t SharedWorker::allowed_sleep_ns(uint64_t wait_ns) noexcept {
   group_.idle.begin_sleep(index, is_searching_);
   is_searching_ = false;
   // Everyone looks once more, not only the last who searched: one that was not let search may be
   // the only one left awake.
   is_worth_looking_ = group_.has_stealable(index);
-  if (is_worth_looking_) return false;
-  if (system.alive_count() == 0) group_.nobody_is_left();
   // Spinning did not pay: less next time, and now and then a try whether it would again.
   rounds_ = ++sleeps_ % 16 == 0 ? std::max(rounds_, 16u) : rounds_ / 2;
-  return true;
+  if (is_worth_looking_) {
+    if (!group_.injection.empty()) return 0;
+    // Awake for the others, who need not wake it.
+    is_searching_ = group_.idle.end_sleep(index);
+    is_napping_ = true;
+    return is_searching_ ? 0 : std::min(wait_ns, kNapNs);
+  }
+  if (system.alive_count() == 0) group_.nobody_is_left();
+  return wait_ns;
 }
 
 void SharedWorker::woke_up() noexcept {
-  is_searching_ = group_.idle.end_sleep(index);
+  if (is_napping_) {
+    is_napping_ = false;
+  } else {
+    is_searching_ = group_.idle.end_sleep(index);
+  }
   if (group_.watch != nullptr) group_.watch->somebody_woke();
 }
 

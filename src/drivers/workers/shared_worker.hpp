@@ -6,7 +6,8 @@
 //                     nothing: look around a while longer, if that has paid lately, then sleep
 //
 // A wake-up takes some 20 µs, so a worker that runs dry spins a little first; how long follows from
-// whether the last times found anything.
+// whether the last times found anything. Work that others will reach soon is left to them (see
+// victims.hpp); while there is such work, a worker does not sleep for good, but naps.
 //
 // Threads: post(), post_pinned() and has_stealable() by anybody; the rest by its own.
 #pragma once
@@ -46,7 +47,7 @@ class SharedWorker final : public Worker {
  protected:
   void run_ready() override;
   bool has_ready() noexcept override { return queues_.has_ready() || is_worth_looking_; }
-  bool may_sleep() noexcept override;
+  uint64_t allowed_sleep_ns(uint64_t wait_ns) noexcept override;
   void woke_up() noexcept override;
   void ready_from_outside(base::Runnable& work) noexcept override { queues_.push_pinned(work); }
 
@@ -60,9 +61,11 @@ class SharedWorker final : public Worker {
   [[nodiscard]] bool search_once() noexcept;
   [[nodiscard]] bool take_from_injection() noexcept;
   [[nodiscard]] bool steal() noexcept;
+  [[nodiscard]] bool is_worth_robbing(uint32_t victim, uint64_t now_ns) noexcept;
   void found_something() noexcept;
 
   static constexpr uint32_t kMostRounds = 256;
+  static constexpr uint64_t kNapNs = 100'000;
 
   WorkerGroup& group_;
   ReadyQueues queues_;
@@ -70,6 +73,9 @@ class SharedWorker final : public Worker {
   bool is_worth_looking_ = false;  // the last look before a sleep saw something
   uint32_t rounds_ = kMostRounds;  // of spinning before the next sleep
   uint32_t sleeps_ = 0;
+  bool is_napping_ = false;   // others have work that does not pay yet to take: for a while only
+  base::SteadyClock steady_;  // for what takes real time, whatever the time of the actors is
+  Victim victims_[Idle::kMaxWorkers];
 
   alignas(64) base::Atomic<bool> stuck_{false};
 };
