@@ -85,6 +85,14 @@ struct alignas(64) Actor : base::Runnable {
   }
 
   [[nodiscard]] ActorId id() const noexcept { return own_id; }
+  // relaxed, both: published by open(), and never changed while it lives.
+  [[nodiscard]] uint32_t user_limit() const noexcept {
+    return StateWord::count_of_mark(user_limit_mark.load(std::memory_order_relaxed));
+  }
+  void set_user_limit(uint32_t limit) noexcept {
+    user_limit_mark.store(StateWord::mark_of_count(limit), std::memory_order_relaxed);
+  }
+
   using Runnable::set_run;
   // In its own turn. Others ask for the kind under the lock.
   void set_kind(const System& system, const Kind& other) noexcept;
@@ -96,16 +104,16 @@ struct alignas(64) Actor : base::Runnable {
   base::Atomic<bool> bonds_closed{true};
   bool traps_exit = false;                            // under the lock
   bool is_supervisor = false;                         // and its body is there; under the lock
-  base::Atomic<Overload> overload{Overload::refuse};  // atomic as user_limit is
+  base::Atomic<Overload> overload{Overload::refuse};  // atomic as user_limit_mark is
   StateWord state;
   base::MpscStack<Envelope, &Envelope::next> arrivals;
-  base::Atomic<uint32_t> handled_seen{0};   // a sender's last look at `handled`
+  base::Atomic<uint32_t> handled_seen{0};   // a sender's last look at `handled`, as a mark
   base::Atomic<uint32_t> system_queued{0};  // how many of the queued messages are the system's
   // How many queued messages users may have. Atomic since a sender with a stale id may look while
   // the next actor moves in; its exchange will fail.
-  base::Atomic<uint32_t> user_limit{0};
-  base::Atomic<uint32_t> slot{0};  // while free: the next free slot
-  Relations* relations = nullptr;  // made, and looked at by others, under the lock
+  base::Atomic<uint32_t> user_limit_mark{0};  // as marks of the state word are compared
+  base::Atomic<uint32_t> slot{0};             // while free: the next free slot
+  Relations* relations = nullptr;             // made, and looked at by others, under the lock
 
   // ---- the consumer's line ----
 

@@ -112,7 +112,7 @@ void furnish(System& system, Actor& actor, const SpawnOptions& options,
   if (options.overload == Overload::drop_oldest) {
     limit = std::min(2 * limit, StateWord::kMaxUserLimit);
   }
-  actor.user_limit.store(limit, std::memory_order_relaxed);  // published by open()
+  actor.set_user_limit(limit);
   actor.label = belongings.label;
   actor.child = belongings.child;
   actor.relations = belongings.relations;

@@ -21,11 +21,12 @@ namespace jzx::core {
 [[nodiscard]] inline bool has_room_for_user(Actor& actor, uint32_t sent) noexcept {
   const auto since = [sent](uint32_t handled) { return (sent - handled) & StateWord::kSentMask; };
   // relaxed, here and below: counters that only grow; the exchange that follows makes it exact.
-  const uint32_t limit = actor.user_limit.load(std::memory_order_relaxed);
-  if (since(actor.handled_seen.load(std::memory_order_relaxed)) < limit) return true;
+  const uint32_t limit = actor.user_limit();
+  const uint32_t seen = actor.handled_seen.load(std::memory_order_relaxed);
+  if (since(StateWord::count_of_mark(seen)) < limit) return true;
   // That was an old look. The consumer's line is read only now, about once per full mailbox.
   const uint32_t handled = actor.handled.load(std::memory_order_relaxed);
-  actor.handled_seen.store(handled, std::memory_order_relaxed);
+  actor.handled_seen.store(StateWord::mark_of_count(handled), std::memory_order_relaxed);
   // `sent` may be older than `handled`, and then the difference wraps; that is an empty queue (and
   // the exchange will fail, since more has been sent).
   const uint32_t difference = since(handled);
@@ -42,11 +43,10 @@ namespace jzx::core {
 
 // In one try, by the last look at `handled`. `full` or `gone`: perhaps; admit_user() knows.
 [[nodiscard]] inline Admission admit_user_at_once(Actor& actor, uint32_t generation) noexcept {
-  return actor.state.admit_at_once(generation, [&](uint32_t sent) {
+  return actor.state.admit_at_once(generation, [&](uint32_t sent_mark) {
     // relaxed, both: as in has_room_for_user().
-    const uint32_t seen = actor.handled_seen.load(std::memory_order_relaxed);
-    return ((sent - seen) & StateWord::kSentMask) <
-           actor.user_limit.load(std::memory_order_relaxed);
+    return sent_mark - actor.handled_seen.load(std::memory_order_relaxed) <
+           actor.user_limit_mark.load(std::memory_order_relaxed);
   });
 }
 
@@ -86,7 +86,9 @@ inline void take_from_inbox(Actor& actor, Envelope& envelope, uint32_t flags) no
     // release: after `handled`; pairs with the acquire in has_room_for_user().
     actor.system_queued.fetch_sub(1, std::memory_order_release);
     // Users refresh their look when they send. Where nobody does, it must not get a lap behind.
-    if (handled % (1u << 20) == 0) actor.handled_seen.store(handled, std::memory_order_relaxed);
+    if (handled % (1u << 20) == 0) {
+      actor.handled_seen.store(StateWord::mark_of_count(handled), std::memory_order_relaxed);
+    }
   }
 }
 

@@ -62,6 +62,18 @@ class StateWord {
   // Half of the counter's range is the users' and half is headroom for system messages.
   static constexpr uint32_t kMaxUserLimit = 1u << 24;
 
+  // ---- marks ----
+
+  // A count of messages as it stands in the upper half of the word, where it wraps by itself: so
+  // the difference of two needs no mask, and one of them may have a part of the generation below
+  // it.
+  [[nodiscard]] static constexpr uint32_t mark_of_count(uint32_t count) noexcept {
+    return count << kMarkShift;
+  }
+  [[nodiscard]] static constexpr uint32_t count_of_mark(uint32_t mark) noexcept {
+    return mark >> kMarkShift;
+  }
+
   // ---- senders: any thread ----
 
   // `has_room(sent)` reads the consumer's progress and says whether one more fits.
@@ -78,12 +90,13 @@ class StateWord {
   }
 
   // The same in one try: `full` also if somebody else was quicker. For a path that has another.
+  // `has_room(mark)` gets `sent` as a mark.
   template <class HasRoom>
   [[nodiscard]] Admission admit_at_once(uint32_t generation, HasRoom&& has_room) noexcept {
     uint64_t word = word_.load(std::memory_order_acquire);  // as in admit()
     const uint64_t who = word & (kGenerationBits | kClosed);
     if (who != generation_bits(generation)) return Admission::gone;
-    if (!has_room(sent_of(word))) return Admission::full;
+    if (!has_room(static_cast<uint32_t>(word >> 32))) return Admission::full;
     if ((word & (kScheduled | kSuspended)) != 0) {
       return exchange(word, word + kOneSent) ? Admission::queued : Admission::full;
     }
@@ -234,6 +247,7 @@ class StateWord {
   static constexpr uint64_t kFlagBits = (1u << kGenerationShift) - 1;
   static constexpr uint64_t kGenerationBits = 0xffffffffull << kGenerationShift;
   static constexpr int kSentShift = 39;
+  static constexpr int kMarkShift = kSentShift - 32;
   static constexpr uint64_t kOneSent = 1ull << kSentShift;
   static constexpr uint64_t kSentBits = ~(kOneSent - 1);
 

@@ -97,7 +97,7 @@ uint32_t user_queue(const Actor& actor) noexcept {
 // the note stays for that. It goes before the senders are looked up: who comes after that notes it
 // again, and makes sure of another turn.
 void call_senders(Host& host, Actor& actor) noexcept {
-  const uint32_t limit = actor.user_limit.load(std::memory_order_relaxed);  // never changes
+  const uint32_t limit = actor.user_limit();
   const uint32_t queued = user_queue(actor);
   if (queued >= limit) return;
   actor.unnote(kSenderWaits);
@@ -134,7 +134,7 @@ namespace {
 
 // Down to the actor's share, the oldest first. What the system sent is kept, in order.
 void drop_oldest(Host& host, Actor& actor) {
-  const uint32_t share = actor.user_limit.load(std::memory_order_relaxed) / 2;  // never changes
+  const uint32_t share = actor.user_limit() / 2;
   Envelope* kept = nullptr;
   Envelope** end_of_kept = &kept;
   uint32_t kept_count = 0;

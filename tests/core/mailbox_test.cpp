@@ -27,7 +27,7 @@ constexpr uint32_t kProducers = 3;
 class BareMailbox : public ::testing::Test {
  protected:
   explicit BareMailbox(uint32_t limit = 4) {
-    actor.user_limit = limit;
+    actor.set_user_limit(limit);
     generation = open_slot(actor.state, 1, false);
   }
 
@@ -106,7 +106,7 @@ TEST(MailboxUnderThreads, EveryAwakeningSubmitsExactlyOnceAndNothingIsLostOrReor
   const size_t per_producer = scaled(30'000, 10);
   constexpr uint32_t kLimit = 8;
   Actor actor;
-  actor.user_limit = kLimit;
+  actor.set_user_limit(kLimit);
   const uint32_t generation = open_slot(actor.state, 1, false);
   std::atomic<Actor*> run_queue{nullptr};
   std::atomic<uint64_t> submissions{0};

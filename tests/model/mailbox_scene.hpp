@@ -36,7 +36,7 @@ class Mailbox {
 
   // A new actor in the free slot.
   uint32_t move_in(bool first_turn) {
-    actor.user_limit.store(limit_, std::memory_order_relaxed);
+    actor.set_user_limit(limit_);
     generation = actor.state.next_generation(kFirstGeneration);
     last_.fill(0);
     is_submitted_ = first_turn;

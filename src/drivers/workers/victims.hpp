@@ -67,7 +67,7 @@ class Victim {
   WorkerLoad since_;
   uint64_t since_ns_ = 0;
   uint64_t looked_ns_ = 0;
-  uint64_t first_fresh_ = 0;
+  uint64_t first_fresh_ = ~uint64_t{0};  // of the last look
   uint64_t fresh_since_ns_ = 0;
 };
 
