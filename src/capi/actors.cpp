@@ -73,7 +73,9 @@ jzx_err jzx_spawn(jzx_loop* loop, const jzx_spawn_opts* opts, jzx_actor_id* out)
   return to_c(result);
 }
 
-jzx_err jzx_send(jzx_loop* loop, jzx_actor_id target, void* data, size_t len, uint32_t tag) {
+// Not inlined, also not by a linker: see Executor::current_inlined().
+[[gnu::noinline]] jzx_err jzx_send(jzx_loop* loop, jzx_actor_id target, void* data, size_t len,
+                                   uint32_t tag) {
   // A handler's send to its own system, which is what most are.
   auto* here = static_cast<core::Host*>(jzx::base::Executor::current_inlined());
   if (here != nullptr && here->face == loop && loop != nullptr && tag < JZX_TAG_SYS_BASE &&

@@ -91,7 +91,8 @@ namespace {
 
 }  // namespace
 
-Envelope* begin_send(Port& port, Errc& error) noexcept {
+// Not inlined, also not by a linker: see Executor::current_inlined().
+[[gnu::noinline]] Envelope* begin_send(Port& port, Errc& error) noexcept {
   auto* here = static_cast<core::Host*>(base::Executor::current_inlined());
   if (here == nullptr || here->port != &port || !here->envelopes.has_own()) [[unlikely]] {
     return begin_rare(port, error);
@@ -173,8 +174,8 @@ namespace {
 
 }  // namespace
 
-Errc send_words(Port& port, ActorId target, const MessageType& type, uint64_t first,
-                uint64_t second) noexcept {
+[[gnu::noinline]] Errc send_words(Port& port, ActorId target, const MessageType& type,
+                                  uint64_t first, uint64_t second) noexcept {
   auto* here = static_cast<core::Host*>(base::Executor::current_inlined());
   if (here != nullptr && here->port == &port && here->envelopes.has_own() &&
       core::send_common(*here, target, [&]() -> Envelope& {
@@ -201,14 +202,14 @@ Errc try_send(Port& port, ActorId target, Envelope& envelope) noexcept {
   return result;
 }
 
-void* allocate(Port& port, size_t size) noexcept {
+[[gnu::noinline]] void* allocate(Port& port, size_t size) noexcept {
   if (size > core::kLargestSmall) return port.system.allocator.allocate(size);
   const size_t small = core::small_class(size);
   if (core::Host* here = port.host_here_inlined()) return here->small.classes[small].take();
   return port.system.small.classes[small].take_one([] {});
 }
 
-void release(Port& port, void* memory, size_t size) noexcept {
+[[gnu::noinline]] void release(Port& port, void* memory, size_t size) noexcept {
   if (size > core::kLargestSmall) return port.system.allocator.release(memory);
   const size_t small = core::small_class(size);
   if (core::Host* here = port.host_here_inlined()) return here->small.classes[small].give(memory);
