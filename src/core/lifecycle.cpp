@@ -264,7 +264,12 @@ void destroy_body(Host& host, Actor& actor, ExitReason reason) noexcept {
   host.set_acting(actor.id());  // the sender of what on_stop sends
   actor.kind->destroy(actor, host, reason);
   host.set_acting(outer);
-  actor.kind = nullptr;
+  if (actor.relations == nullptr) {
+    actor.kind = nullptr;  // its bonds are closed, so nobody looks
+  } else {
+    Bonds hold(host.system.is_shared, actor);
+    actor.kind = nullptr;
+  }
 }
 
 // Everything but the slot.
@@ -409,10 +414,9 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
     return system.actors.is_full() ? Errc::max_actors : Errc::no_memory;
   }
   // Where others could run it, it is scheduled by us until we let go of it: one of a start that may
-  // yet be undone, and one whose parent may end it before the observer was told of its birth.
+  // yet be undone, and one that somebody may end before the observer was told of its birth.
   Observer* observer = system.observer();
-  const bool is_held = system.is_shared && (host.holding_back > 0 ||
-                                            (belongings.child != nullptr && observer != nullptr));
+  const bool is_held = system.is_shared && (host.holding_back > 0 || observer != nullptr);
   const bool is_scheduled = options.first_turn || is_held;
   const ActorId id = make_id(actor->slot.load(std::memory_order_relaxed),  // ours
                              actor->state.next_generation(system.first_generation));

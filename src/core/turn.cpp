@@ -207,9 +207,9 @@ void run_unusual_turn(Host& host, Actor& actor) {
 void run_first_turn(base::Runnable& runnable, base::Executor& executor) {
   auto& actor = static_cast<Actor&>(runnable);
   auto& host = static_cast<Host&>(executor);
-  actor.set_run(actor.kind->run);
-  // relaxed: flags on their own.
+  // relaxed: flags on their own. One whose start was called off has no kind any more.
   if (actor.attention.load(std::memory_order_relaxed) != 0 && !attend(host, actor)) return;
+  actor.set_run(actor.kind->run);
   Turn turn(host, actor);
   host.set_acting(actor.id());
   end_turn(host, actor, turn, start_body(actor, turn));

@@ -217,9 +217,10 @@ bool RuntimeSystem::destroy() noexcept {
   }
   if (!is_open()) return false;  // a callback of this very destruction
   // Not one message more. relaxed: a handler that sees the gate closed sees this too.
-  system.for_each_host(
-      [](core::Host& host) { host.halted.store(true, std::memory_order_relaxed); });
+  const auto halt = [](core::Host& host) { host.halted.store(true, std::memory_order_relaxed); };
+  system.for_each_host(halt);
   if (!gate_.close()) return false;  // another thread's
+  system.for_each_host(halt);        // those that came meanwhile; no more can
   system.waiting_senders.close();
   blocking_.halt();
   request_stop();

@@ -77,6 +77,16 @@ std::vector<Straggler> RuntimeSystem::shut_down(uint64_t timeout_ns) {
     }
     alive.push_back(std::move(straggler));
   });
+  // One that is just ending is in no list any more, but its end may hang.
+  system.for_each_host([&](core::Host& host) {
+    const ActorId id = host.acting();
+    const auto is_it = [id](const Straggler& one) { return one.id == id; };
+    if (id == core::kNobody || std::any_of(alive.begin(), alive.end(), is_it)) return;
+    Straggler straggler;
+    straggler.id = id;
+    straggler.why = "its on_stop or its destructor is still running";
+    alive.push_back(std::move(straggler));
+  });
   return alive;
 }
 

@@ -287,6 +287,28 @@ TEST_P(Priorities, ALowerOneThatIsWokenByAHigherOneRunsWithinAFewTurns) {
   EXPECT_LE(gaps.largest.load(), kLargestGap) << "turns of the higher ones while it waited";
 }
 
+// Keeps the ring of its level busy.
+struct Peer {
+  using Messages = jzx::Messages<Again>;
+  Gaps& gaps;
+  void on(Again, Context& context) {
+    if (!gaps.ended.is_open()) (void)context.self(*this).send(Again{});
+  }
+};
+
+TEST_P(Priorities, ALowerOneThatIsWokenAmongBusyOnesOfItsLevelRunsWithinAFewTurns) {
+  const Pid low = spawn_low();
+  SpawnOptions options;
+  options.priority = GetParam().second;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(runtime.spawn_with<Peer>(options, gaps).send(Again{}), Errc::ok);
+  }
+  start_high(low);
+  ASSERT_TRUE(gaps.ended.wait());
+  EXPECT_GE(gaps.low_turns_at_end.load(), Gaps::kEnough) << "it starved";
+  EXPECT_LE(gaps.largest.load(), 3 * kLargestGap) << "turns of the higher ones while it waited";
+}
+
 // ---- timers and fds ----
 
 struct Alarm {};

@@ -67,6 +67,28 @@ TEST_P(Shutdown, NamesTheOneWhoseHandlerIsStillRunning) {
   EXPECT_TRUE(runtime.shutdown(1min).empty());
 }
 
+struct SlowToEnd {
+  Gate& entered;
+  Gate& release;
+  void on(Wait, Context& context) { context.stop(); }
+  void on_stop(Context&, jzx::ExitReason) {
+    entered.open();
+    (void)release.wait();
+  }
+};
+
+TEST_P(Shutdown, NamesTheOneWhoseEndIsStillRunning) {
+  const auto slow = runtime.spawn<SlowToEnd>(entered, release);
+  ASSERT_EQ(slow.send(Wait{}), Errc::ok);
+  ASSERT_TRUE(entered.wait());
+  const std::vector<StillAlive> alive = runtime.shutdown(10ms);
+  ASSERT_EQ(alive.size(), 1u);
+  EXPECT_EQ(alive[0].pid, slow.pid());
+  EXPECT_NE(alive[0].why.find("on_stop"), std::string::npos) << alive[0].why;
+  release.open();
+  EXPECT_TRUE(runtime.shutdown(1min).empty());
+}
+
 TEST_P(Shutdown, NamesTheOneThatRunsOnABlockingThread) {
   SpawnOptions options = named("far away");
   options.placement = Placement::blocking();

@@ -26,8 +26,20 @@ void ReadyQueues::push_ring(Runnable& work) noexcept {
   overflow_count_[level].fetch_add(1, std::memory_order_seq_cst);
 }
 
+// Too many of them: the oldest, which would be last, queues with those that have run.
+void ReadyQueues::push_fresh(Runnable& work) noexcept {
+  if (fresh_.push(&work)) return;
+  if (Runnable* oldest = fresh_.steal()) push_back(*oldest);
+  if (!fresh_.push(&work)) push_back(work);
+}
+
 Runnable* ReadyQueues::next_but_lifo() noexcept {
-  const bool others_first = in_a_row_ >= kInARow;
+  // After the lifo slot has had its share, the fresh and the others take turns.
+  bool others_first = in_a_row_ >= kInARow;
+  if (others_first) {
+    fresh_after_lifo_ = !fresh_after_lifo_;
+    others_first = !fresh_after_lifo_;
+  }
   // What went through the lifo slot since the last time is counted now: it had to come here before
   // it were too many.
   picks_ += 1 + in_a_row_;
@@ -55,10 +67,15 @@ Runnable* ReadyQueues::next_in_fairness() noexcept {
   for (uint32_t tries = 0; tries < kPriorities; ++tries) {
     fair_level_ = (fair_level_ + kPriorities - 1) % kPriorities;  // the lowest level early
     // What is in the lifo slot and the others of its level take turns.
-    lifo_is_next_ = !lifo_is_next_;
-    const bool has_lifo = lifo_.level() == fair_level_;
+    const bool has_lifo = lifo_.level() == fair_level_ && !lifo_.is_empty();
+    if (has_lifo) lifo_is_next_ = !lifo_is_next_;
     if (has_lifo && lifo_is_next_) {
       if (Runnable* work = lifo_.take()) return work;
+    }
+    // And so do the fresh and the others.
+    if (fair_level_ == kFreshLevel) fresh_is_next_ = !fresh_is_next_;
+    if (fair_level_ == kFreshLevel && fresh_is_next_) {
+      if (Runnable* work = fresh_.pop()) return work;
     }
     if ((queued_ & (1u << fair_level_)) != 0) {
       if (Runnable* work = pop(fair_level_)) return work;

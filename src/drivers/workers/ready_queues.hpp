@@ -3,7 +3,7 @@
 //   lifo      the actor that was woken last: its message is still in the cache. Runs next, but not
 //             more than a few times in a row while others wait.
 //   fresh     actors that never ran, newest first, so that a tree of spawns goes depth first;
-//             thieves take the oldest.
+//             thieves take the oldest. If there are too many, the oldest goes to its ring.
 //   rings     a bounded FIFO per priority; thieves take half.
 //   overflow  what found its ring full, in order behind it: this worker's part of the injection
 //             queue. It comes back into the ring as that empties, so a busy worker's ready actors
@@ -49,8 +49,8 @@ class ReadyQueues {
   [[nodiscard]] bool push(base::Runnable& work) noexcept {
     if (work.standing.level == kFreshNormal) {
       work.no_longer_fresh();
-      if (fresh_.push(&work)) return true;
-      return push_back(work), true;
+      push_fresh(work);
+      return true;
     }
     base::Runnable* before = lifo_.swap(work);
     if (before == nullptr) return false;
@@ -118,6 +118,7 @@ class ReadyQueues {
   [[nodiscard]] base::Runnable* next_in_fairness() noexcept;
   [[nodiscard]] base::Runnable* pop(uint32_t level) noexcept;
   [[nodiscard]] base::Runnable* pop_ring(uint32_t level) noexcept;
+  void push_fresh(base::Runnable& work) noexcept;
   void push_ring(base::Runnable& work) noexcept;
   void refill(uint32_t level) noexcept;
 
@@ -131,6 +132,8 @@ class ReadyQueues {
   const bool has_thieves_;
   bool pinned_first_ = false;
   bool lifo_is_next_ = false;
+  bool fresh_is_next_ = false;
+  bool fresh_after_lifo_ = false;
   base::RunQueue pinned_[base::kPriorities];
 
   // ---- shared ----

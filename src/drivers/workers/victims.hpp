@@ -56,7 +56,8 @@ class Victim {
   }
 
  private:
-  static constexpr uint64_t kMemoryNs = 1'000'000;
+  // Well above the longest nap, which without a wait of nanoseconds is a millisecond or two.
+  static constexpr uint64_t kMemoryNs = 50'000'000;
 
   void begin(const WorkerLoad& now, uint64_t now_ns) noexcept {
     since_ = now;

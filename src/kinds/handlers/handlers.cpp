@@ -74,7 +74,7 @@ class HandlersKind final : public core::Kind {
         Context context(port_of(host), actor.id(), &turn, envelope);
         envelope->type->handle(actor.body.words[1], context, *envelope);
         if (context.wish() != Context::Wish::go_on) [[unlikely]]
-          return obey_and_go_on<false>(actor, turn, context);
+          return obey_and_go_on(actor, turn, context);
         if (turn.ends_with_first(host, actor)) [[likely]]
           return Outcome::wants_mail;
         return handle_mail<false>(actor, turn);
@@ -100,21 +100,22 @@ class HandlersKind final : public core::Kind {
       if (!extended || !handle_otherwise(actor, context, *envelope)) {
         handle(type, instance, turn, context, *envelope);
       }
-      if (context.wish() != Context::Wish::go_on) [[unlikely]]
-        return obey_and_go_on<extended>(actor, turn, context);
+      if (context.wish() == Context::Wish::go_on) [[likely]]
+        continue;
+      if (context.wish() != Context::Wish::rearrange) return obey(turn, context);
+      rearrange(actor, turn, context);
+      // What it has become is another kind from the next turn on, and here already.
+      if (!extended && is_extended(actor)) return turn.finish(), handle_mail<true>(actor, turn);
     }
     return turn.pause();
   }
 
-  // The handler has returned and wishes something: the end, or a change.
-  template <bool extended>
+  // The first handler of a turn has returned and wishes something: the end, or a change.
   [[gnu::noinline]] static Outcome obey_and_go_on(Actor& actor, Turn& turn, Context& context) {
     if (context.wish() != Context::Wish::rearrange) return obey(turn, context);
     rearrange(actor, turn, context);
     turn.finish();
-    // What it has become is another kind from the next turn on, and here already.
-    return extended || is_extended(actor) ? handle_mail<true>(actor, turn)
-                                          : handle_mail<false>(actor, turn);
+    return is_extended(actor) ? handle_mail<true>(actor, turn) : handle_mail<false>(actor, turn);
   }
 
   static void handle(const ActorType& type, void* instance, Turn& turn, Context& context,
