@@ -26,13 +26,6 @@ void ReadyQueues::push_ring(Runnable& work) noexcept {
   overflow_count_[level].fetch_add(1, std::memory_order_seq_cst);
 }
 
-// Too many of them: the oldest, which would be last, queues with those that have run.
-void ReadyQueues::push_fresh(Runnable& work) noexcept {
-  if (fresh_.push(&work)) return;
-  if (Runnable* oldest = fresh_.steal()) push_back(*oldest);
-  if (!fresh_.push(&work)) push_back(work);
-}
-
 Runnable* ReadyQueues::next_but_lifo() noexcept {
   // After the lifo slot has had its share, the fresh and the others take turns.
   bool others_first = in_a_row_ >= kInARow;
@@ -61,8 +54,10 @@ Runnable* ReadyQueues::next_but_lifo() noexcept {
 
 // One level after another, so that each comes up once in a few picks.
 Runnable* ReadyQueues::next_in_fairness() noexcept {
-  if (++fair_picks_ % kFreshEvery == 0) {
-    if (Runnable* work = fresh_.steal()) return work;  // the oldest, as a thief would
+  // The oldest, as a thief would. Where there are so many that this is no tree, it is soon its
+  // turn.
+  if (++fair_picks_ % kFreshEvery == 0 || fresh_.size() == kMostFresh) {
+    if (Runnable* work = fresh_.steal()) return work;
   }
   for (uint32_t tries = 0; tries < kPriorities; ++tries) {
     fair_level_ = (fair_level_ + kPriorities - 1) % kPriorities;  // the lowest level early

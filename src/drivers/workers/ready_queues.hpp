@@ -3,7 +3,7 @@
 //   lifo      the actor that was woken last: its message is still in the cache. Runs next, but not
 //             more than a few times in a row while others wait.
 //   fresh     actors that never ran, newest first, so that a tree of spawns goes depth first;
-//             thieves take the oldest. If there are too many, the oldest goes to its ring.
+//             thieves take the oldest.
 //   rings     a bounded FIFO per priority; thieves take half.
 //   overflow  what found its ring full, in order behind it: this worker's part of the injection
 //             queue. It comes back into the ring as that empties, so a busy worker's ready actors
@@ -49,7 +49,7 @@ class ReadyQueues {
   [[nodiscard]] bool push(base::Runnable& work) noexcept {
     if (work.standing.level == kFreshNormal) {
       work.no_longer_fresh();
-      push_fresh(work);
+      if (!fresh_.push(&work)) push_back(work);
       return true;
     }
     base::Runnable* before = lifo_.swap(work);
@@ -118,7 +118,6 @@ class ReadyQueues {
   [[nodiscard]] base::Runnable* next_in_fairness() noexcept;
   [[nodiscard]] base::Runnable* pop(uint32_t level) noexcept;
   [[nodiscard]] base::Runnable* pop_ring(uint32_t level) noexcept;
-  void push_fresh(base::Runnable& work) noexcept;
   void push_ring(base::Runnable& work) noexcept;
   void refill(uint32_t level) noexcept;
 
