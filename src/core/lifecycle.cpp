@@ -242,6 +242,8 @@ void retire(Host& host, Actor& actor) noexcept {
     if (!actor.state.retire(taken_count(actor))) return end_in_a_later_turn(host, actor, false);
   }
   send_senders_away(host, actor, actor.id());
+  // Not before: whoever waits until nobody is left may rely on it that all mail was seen to.
+  host.count_end();
   host.system.actors.give(host.own_slots(), actor);
 }
 
@@ -290,7 +292,6 @@ void end_actor(Host& host, Actor& actor, ExitReason reason, const ExitText& text
   if (actor.relations != nullptr) tell_bonds(host, actor, reason, text);
   tell_parent(host, actor, reason, text);
   free_belongings(host, actor);
-  host.count_end();
 }
 
 // After retire_alone().

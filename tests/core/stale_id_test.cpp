@@ -46,6 +46,25 @@ TEST(StaleId, ASlotThatWasNeverUsedIsNobodyUnderAnyGeneration) {
   EXPECT_TRUE(rig.is_alive(id));
 }
 
+TEST(StaleId, AnActorCountsAsAliveUntilMailThatIsOnItsWayWasSeenTo) {
+  Rig rig;
+  const ActorId id = rig.spawn();
+  ASSERT_EQ(rig.send(id, 1), Errc::ok);
+  // A sender is interrupted after its admission.
+  Envelope* late = rig.host().envelopes.take(&raw_message_type, kNobody);
+  ASSERT_NE(late, nullptr);
+  new (late->storage) RawMessage{};
+  ASSERT_EQ(admit_user(rig.actor(id), generation_of(id)), Admission::queued);
+  ++rig.host().counters.accepted;
+
+  ASSERT_EQ(request_exit(rig.host(), id, ExitReason::normal), Errc::ok);
+  for (int i = 0; i < 3; ++i) rig.tick();
+  EXPECT_EQ(rig.system().alive_count(), 1u) << "who waits for the end would leave the message";
+  ASSERT_FALSE(enqueue(rig.actor(id), *late, Admission::queued));
+  rig.settle();
+  EXPECT_EQ(rig.system().alive_count(), 0u);
+}
+
 TEST(StaleId, NobodyIsNobodyAlsoWhenTheFirstSpawnFailedAfterItTookASlot) {
   Rig rig;
   core::SpawnOptions options;
