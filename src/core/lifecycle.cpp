@@ -415,9 +415,12 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
     return system.actors.is_full() ? Errc::max_actors : Errc::no_memory;
   }
   // Where others could run it, it is scheduled by us until we let go of it: one of a start that may
-  // yet be undone, and one that somebody may end before the observer was told of its birth.
+  // yet be undone, and one whose end, by its parent or by a shutdown, may come before the observer
+  // was told of its birth and its name.
   Observer* observer = system.observer();
-  const bool is_held = system.is_shared && (host.holding_back > 0 || observer != nullptr);
+  const bool is_told =
+      observer != nullptr && (belongings.child != nullptr || belongings.label != nullptr);
+  const bool is_held = system.is_shared && (host.holding_back > 0 || is_told);
   const bool is_scheduled = options.first_turn || is_held;
   const ActorId id = make_id(actor->slot.load(std::memory_order_relaxed),  // ours
                              actor->state.next_generation(system.first_generation));
