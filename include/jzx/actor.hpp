@@ -139,6 +139,19 @@ inline constexpr MessageType typed_ask{type_name<M>.data(),
                                        &message_type<M>,
                                        !fits_inline<Ask<M, ReplyOf<A, M>>>};
 
+// The future of an ask that send(type, ask) sends. A refused ask is destroyed with its promise; the
+// reason is worth more than "nobody answered".
+template <class A, class M, class Send>
+[[nodiscard]] auto ask_by(M&& message, Send&& send) {
+  using Type = std::remove_cvref_t<M>;
+  using Reply = ReplyOf<A, Type>;
+  auto [future, promise] = Promise<Reply>::try_make();
+  if (!future.is_valid()) return Future<Reply>::failed(Errc::no_memory);
+  const Errc sent =
+      send(typed_ask<A, Type>, Ask<Type, Reply>{std::forward<M>(message), std::move(promise)});
+  return ok(sent) ? std::move(future) : Future<Reply>::failed(sent);
+}
+
 // ---- the type of an actor, erased ----
 
 struct HandlerEntry {

@@ -38,16 +38,10 @@ class ActorRef {
   [[nodiscard]] auto ask(M&& message) const {
     using Type = std::remove_cvref_t<M>;
     if constexpr (detail::check_handler<A, Type>()) {
-      using Reply = detail::ReplyOf<A, Type>;
-      if (!pid_) return Future<Reply>::failed(Errc::no_such_actor);
-      auto [future, promise] = Promise<Reply>::try_make();
-      if (!future.is_valid()) return Future<Reply>::failed(Errc::no_memory);
-      // A refused ask is destroyed with its promise; the reason is worth more than "nobody
-      // answered".
-      const Errc sent = detail::send_message(
-          *pid_.port(), pid_.id(), detail::typed_ask<A, Type>,
-          detail::Ask<Type, Reply>{std::forward<M>(message), std::move(promise)});
-      return ok(sent) ? std::move(future) : Future<Reply>::failed(sent);
+      return detail::ask_by<A>(std::forward<M>(message), [&](const MessageType& type, auto&& ask) {
+        if (!pid_) return Errc::no_such_actor;
+        return detail::send_message(*pid_.port(), pid_.id(), type, std::move(ask));
+      });
     } else {
       return Future<void>();
     }

@@ -38,22 +38,9 @@ JZX_API Errc finish_routed(Members& set, Routing routing, Envelope& envelope) no
 template <class M>
 Errc route_message(const MembersRef& set, Routing routing, const MessageType& type, M&& message) {
   if (!set) return Errc::no_such_actor;
-  Port& port = port_of(*set);
-  Errc error = Errc::ok;
-  Envelope* envelope = begin_send(port, error);
-  if (envelope == nullptr) return error;
-  // If moving the message throws, the envelope goes back, empty.
-  struct Undo {
-    ~Undo() {
-      if (envelope != nullptr) (void)finish_send(port, 0, *envelope);
-    }
-    Port& port;
-    Envelope* envelope;
-  } undo{port, envelope};
-  if (!put_message(port, *envelope, std::forward<M>(message))) return Errc::no_memory;
-  envelope->type = &type;
-  undo.envelope = nullptr;
-  return finish_routed(*set, routing, *envelope);
+  return send_in_envelope(port_of(*set), type, std::forward<M>(message), [&](Envelope& envelope) {
+    return finish_routed(*set, routing, envelope);
+  });
 }
 
 }  // namespace detail
@@ -100,13 +87,9 @@ class Router {
   [[nodiscard]] auto ask(M&& message) const {
     using Type = std::remove_cvref_t<M>;
     if constexpr (detail::check_handler<A, Type>()) {
-      using Reply = detail::ReplyOf<A, Type>;
-      auto [future, promise] = Promise<Reply>::try_make();
-      if (!future.is_valid()) return Future<Reply>::failed(Errc::no_memory);
-      const Errc sent = detail::route_message(
-          set_, routing_, detail::typed_ask<A, Type>,
-          detail::Ask<Type, Reply>{std::forward<M>(message), std::move(promise)});
-      return ok(sent) ? std::move(future) : Future<Reply>::failed(sent);
+      return detail::ask_by<A>(std::forward<M>(message), [&](const MessageType& type, auto&& ask) {
+        return detail::route_message(set_, routing_, type, std::move(ask));
+      });
     } else {
       return Future<void>();
     }

@@ -125,8 +125,9 @@ inline constexpr MessageType message_type{type_name<M>.data(),   &message_type<M
   return envelope.type->is_boxed ? envelope.as<void*>() : static_cast<void*>(envelope.storage);
 }
 
-template <class M>
-Errc send_in_envelope(Port& port, ActorId target, const MessageType& type, M&& message) {
+// Builds the message in an envelope, which finish(envelope) then sends or ends.
+template <class M, class Finish>
+Errc send_in_envelope(Port& port, const MessageType& type, M&& message, Finish&& finish) {
   Errc error = Errc::ok;
   Envelope* envelope = begin_send(port, error);
   if (envelope == nullptr) return error;
@@ -141,7 +142,7 @@ Errc send_in_envelope(Port& port, ActorId target, const MessageType& type, M&& m
   if (!put_message(port, *envelope, std::forward<M>(message))) return Errc::no_memory;
   envelope->type = &type;
   undo.envelope = nullptr;
-  return finish_send(port, target, *envelope);
+  return finish(*envelope);
 }
 
 template <class M>
@@ -162,7 +163,9 @@ Errc send_message(Port& port, ActorId target, const MessageType& type, M&& messa
   if constexpr (fits_words<std::remove_cvref_t<M>>) {
     return send_as_words<std::remove_cvref_t<M>>(port, target, type, message);
   } else {
-    return send_in_envelope(port, target, type, std::forward<M>(message));
+    return send_in_envelope(port, type, std::forward<M>(message), [&](Envelope& envelope) {
+      return finish_send(port, target, envelope);
+    });
   }
 }
 

@@ -52,10 +52,7 @@ class ReadyQueues {
       if (!fresh_.push(&work)) push_back(work);
       return true;
     }
-    base::Runnable* before = lifo_.swap(work);
-    if (before == nullptr) return false;
-    push_back(*before);
-    return true;
+    return push_next(work);
   }
   // It has had its turn and wants another: behind the others.
   void push_back(base::Runnable& work) noexcept {
@@ -66,11 +63,11 @@ class ReadyQueues {
       push_pinned(work);
     }
   }
-  // The same for one whom others give much to do. It goes on at once, as often as the lifo slot
-  // may: what others send to it meanwhile would otherwise pile up, and fall out of the cache; and
-  // it comes before those that it has just woken, who may be the ones that send. True: there is
-  // something new that others may take.
-  [[nodiscard]] bool push_busy(base::Runnable& work) noexcept {
+  // Into the lifo slot. Also for one that has had its turn and whom others give much to do: it goes
+  // on at once, as often as the slot may. What others send to it meanwhile would otherwise pile up,
+  // and fall out of the cache; and it comes before those that it has just woken, who may be the
+  // ones that send. True: there is something new that others may take.
+  [[nodiscard]] bool push_next(base::Runnable& work) noexcept {
     base::Runnable* before = lifo_.swap(work);
     if (before == nullptr) return false;
     push_back(*before);
@@ -110,7 +107,6 @@ class ReadyQueues {
   [[nodiscard]] base::LifoSlot& lifo() noexcept { return lifo_; }
 
  private:
-  static constexpr uint32_t kNoLevel = 1u << base::kPriorities;
   static constexpr uint8_t kFreshNormal =
       static_cast<uint8_t>(base::Priority::normal) | base::Standing::kFresh;
 
