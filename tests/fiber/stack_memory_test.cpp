@@ -1,10 +1,7 @@
 // Stacks as they come from and go back to the memory that all workers share.
 #include "kinds/fiber/stack_memory.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <thread>
 
@@ -174,107 +171,6 @@ TEST(StackMemory, KeepsSomeStacksWarmAndGivesThePagesOfTheOthersBack) {
             [](const Stack& a, const Stack& b) { return a.top < b.top; });
   for (size_t i = 1; i < stacks.size(); ++i) EXPECT_LT(stacks[i - 1].top, stacks[i].low);
   for (const Stack& stack : stacks) give_one(memory, stack);
-}
-
-// ---- limits ----
-
-// Everything that can be had of the class.
-std::vector<Stack> take_all(StackMemory& memory, StackClass stack_class) {
-  std::vector<Stack> stacks;
-  while (Stack stack = take_one(memory, stack_class)) stacks.push_back(stack);
-  return stacks;
-}
-
-TEST(StackMemory, AtItsLimitThereIsNoStackUntilOneIsGivenBack) {
-  StackMemory memory({.address_space = 2 * kSlabSize});
-  std::vector<Stack> stacks = take_all(memory, class_of_kib(8192));
-  EXPECT_EQ(stacks.size(), 14u) << "two slabs, less their headers' slots";
-  EXPECT_FALSE(take_one(memory, class_of_kib(64))) << "the limit is for all classes together";
-  give_one(memory, stacks.back());
-  EXPECT_EQ(take_one(memory, class_of_kib(8192)).top, stacks.back().top);
-  for (const Stack& stack : stacks) give_one(memory, stack);
-}
-
-TEST(StackMemoryDeathTest, WhereAddressSpaceEndsThereIsNoStackAndNothingElseHappens) {
-  if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer's own address space is beyond any limit";
-  EXPECT_EXIT(
-      {
-        StackMemory memory;
-        rlimit limit;
-        limit.rlim_cur = limit.rlim_max = size_t{1} << 30;
-        setrlimit(RLIMIT_AS, &limit);
-        std::vector<Stack> stacks = take_all(memory, class_of_kib(1024));
-        const bool is_some = stacks.size() > 100 && stacks.size() < 1024;
-        for (const Stack& stack : stacks) give_one(memory, stack);
-        const bool is_again = take_all(memory, class_of_kib(1024)).size() == stacks.size();
-        std::_Exit(is_some && is_again ? 7 : 1);
-      },
-      ::testing::ExitedWithCode(7), "");
-}
-
-TEST(StackMemory, BeyondItsShareOfMappingsASlabIsGuardedByCanaries) {
-  // A slab of 1 MiB stacks takes 128 mappings: there is room for two such slabs.
-  StackMemory memory({.guard = Guard::protected_page, .mappings = 300});
-  const size_t before = mappings_of_process();
-  std::map<Guard, int> guards;
-  std::vector<Stack> stacks;
-  for (int i = 0; i < 4 * 63; ++i) {
-    stacks.push_back(take_one(memory, class_of_kib(1024)));
-    ++guards[slab_of(stacks.back().top).guard];
-    EXPECT_TRUE(canary_intact(stacks.back()));
-  }
-  EXPECT_EQ(guards[Guard::protected_page], 2 * 63);
-  EXPECT_EQ(guards[Guard::canary], 2 * 63);
-  EXPECT_EQ(memory.guard(), Guard::canary);
-  // Two that the vector or the test framework may have mapped meanwhile.
-  EXPECT_LE(mappings_of_process(), before + 300 + 2);
-  for (const Stack& stack : stacks) give_one(memory, stack);
-}
-
-TEST(StackMemory, MappingsAreFreeForOthersWhenAMemoryEnds) {
-  for (int i = 0; i < 3; ++i) {
-    StackMemory memory({.guard = Guard::protected_page, .mappings = 128});
-    const Stack stack = take_one(memory, class_of_kib(1024));
-    EXPECT_EQ(slab_of(stack.top).guard, Guard::protected_page);
-    give_one(memory, stack);
-  }
-}
-
-TEST(StackMemory, SaysWhetherAMillionStacksFitIntoTheMappings) {
-  StackMemory protecting({.guard = Guard::protected_page, .mappings = 32'765});
-  const MappingForecast forecast = protecting.forecast(class_of_kib(64), 1'000'000);
-  EXPECT_GE(forecast.needed, 2'000'000u);
-  EXPECT_FALSE(forecast.fits());
-  EXPECT_TRUE(protecting.forecast(class_of_kib(64), 10'000).fits());
-}
-
-TEST(StackMemory, AMillionGuardedStacksStayWithinTheLimitOfMappings) {
-  StackMemory memory;
-  if (memory.guard() != Guard::marked) GTEST_SKIP() << "needs MADV_GUARD_INSTALL (Linux 6.13)";
-  const size_t count = scaled(1'000'000, 10);
-  const MappingForecast forecast = memory.forecast(class_of_kib(64), count);
-  EXPECT_TRUE(forecast.fits()) << forecast.needed << " of " << forecast.allowed;
-
-  const size_t before = mappings_of_process();
-  std::vector<StackBatch> batches;
-  batches.reserve(count / kStackBatch);
-  for (size_t taken = 0; taken < count;) {
-    batches.push_back(memory.take_batch(class_of_kib(64)));
-    ASSERT_GT(batches.back().count, 0u);
-    taken += batches.back().count;
-  }
-  const size_t after = mappings_of_process();
-  std::printf("%zu stacks: %zu lines in /proc/self/maps, %zu before\n", count, after, before);
-  EXPECT_LE(after, before + forecast.needed + 2);
-
-  // A page of each thousandth, from all over the range.
-  for (size_t i = 0; i < batches.size(); i += 61) {
-    const Stack stack = stack_at(batches[i].tops[0], class_of_kib(64));
-    stack.top[-1] = std::byte{1};
-    ASSERT_EQ(touched_bytes(stack), stack.size() % kStackPage);
-    ASSERT_FALSE(is_readable(stack.low - 1));
-  }
-  for (const StackBatch& batch : batches) memory.give_batch(class_of_kib(64), batch);
 }
 
 // ---- threads ----

@@ -95,6 +95,21 @@ TEST(StackPool, GivesEverythingBackWhenItEnds) {
   EXPECT_EQ(memory.counts().in_use, 0u);
 }
 
+TEST(StackPool, MayEndWhileStacksItHadStoredAreInUse) {
+  for (const size_t in_use : {16, 40, 200}) {
+    StackMemory memory;
+    StackPool other(memory);
+    std::vector<Stack> stacks;
+    {
+      StackPool pool(memory);
+      give_many(pool, take_many(pool, 200));
+      stacks = take_many(pool, in_use);
+    }
+    EXPECT_EQ(memory.counts().in_use, in_use);
+    give_many(other, stacks);
+  }
+}
+
 TEST(StackPool, AStackNobodyRanOnHoldsNoPage) {
   StackMemory memory;
   StackPool pool(memory);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <new>
 
 #include "base/assert.hpp"
@@ -19,6 +20,10 @@ namespace {
 
 [[nodiscard]] std::byte* top_page(const Stack& stack) noexcept {
   return stack.top - reinterpret_cast<uintptr_t>(stack.top) % kStackPage;
+}
+
+[[nodiscard]] Guard next_best(Guard guard) noexcept {
+  return guard == Guard::marked ? Guard::protected_page : Guard::canary;
 }
 
 [[nodiscard]] uint64_t mappings_of_slab(Guard guard, size_t slots) noexcept {
@@ -99,16 +104,19 @@ StackBatch StackMemory::take_batch(StackClass stack_class, uint32_t want) noexce
     std::reverse(batch.tops, batch.tops + batch.count);
     if (batch.count == end - first) return batch;
 
-    // Out of memory, or of mappings.
+    const int error = errno;
     hold.lock();
     counts_.in_use -= end - first - batch.count;
     // If another thread has carved on meanwhile, those without a guard are never used.
     if (slab.carved == end) slab.carved = first + batch.count;
-    if (slab.guard == Guard::protected_page) {
-      guard_ = Guard::canary;
+    // Out of memory: not now. Else this kind of guard does not do any more: the process is out of
+    // mappings, or has locked its memory. The next slab tries the next kind.
+    const bool is_memory = slab.guard == Guard::marked && error == ENOMEM;
+    if (!is_memory) {
       slab.slots = 0;
+      guard_ = std::max(guard_, next_best(slab.guard));
     }
-    if (batch.count > 0 || slab.guard != Guard::protected_page) return batch;
+    if (batch.count > 0 || is_memory) return batch;
   }
 }
 

@@ -16,7 +16,7 @@ namespace jzx::kinds {
 [[nodiscard]] std::byte* map_slab() noexcept;
 void unmap_slab(void* slab) noexcept;
 
-// Makes the page a guard for the stack above it. False: no memory, or no more mappings.
+// Makes the page a guard for the stack above it. False: errno says why; a canary always succeeds.
 [[nodiscard]] bool install_guard(Guard guard, std::byte* page) noexcept;
 
 // The first guard from `wanted` on that works here.
