@@ -105,23 +105,28 @@ void meet_default(int signal, const siginfo_t& info) noexcept {
   if (info.si_code <= 0) raise(signal);
 }
 
+// SA_RESETHAND is the sign bit of an int, and unsigned.
+[[nodiscard]] bool has_flag(const struct sigaction& action, unsigned flag) noexcept {
+  return (static_cast<unsigned>(action.sa_flags) & flag) != 0;
+}
+
 void pass_on(int signal, siginfo_t* info, void* context) noexcept {
   const struct sigaction& old = signal == SIGSEGV ? old_segv : old_bus;
   const bool was_sent = info->si_code <= 0;
-  const bool has_info = (old.sa_flags & SA_SIGINFO) != 0;
+  const bool has_info = has_flag(old, SA_SIGINFO);
   if (!has_info && old.sa_handler == SIG_IGN && was_sent) return;
   // A fault cannot be ignored.
   if (!has_info && (old.sa_handler == SIG_DFL || old.sa_handler == SIG_IGN))
     return meet_default(signal, *info);
 
-  if ((old.sa_flags & SA_RESETHAND) != 0) {
+  if (has_flag(old, SA_RESETHAND)) {
     struct sigaction action = {};
     action.sa_handler = SIG_DFL;
     sigaction(signal, &action, nullptr);
   }
   // The mask of before comes back when the handler returns.
   pthread_sigmask(SIG_BLOCK, &old.sa_mask, nullptr);
-  if ((old.sa_flags & SA_NODEFER) != 0) {
+  if (has_flag(old, SA_NODEFER)) {
     sigset_t own;
     sigemptyset(&own);
     sigaddset(&own, signal);
