@@ -18,6 +18,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/jzxConfigVersion.cmake"
 install(FILES
   "${PROJECT_BINARY_DIR}/jzxConfig.cmake"
   "${PROJECT_BINARY_DIR}/jzxConfigVersion.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/FindBoostContext.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/FindLiburing.cmake"
   DESTINATION "${jzx_package_dir}")
 

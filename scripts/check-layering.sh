@@ -64,6 +64,11 @@ router.hpp: runtime
 worker_pool.hpp: runtime
 handle_pool.hpp: pool
 handle_pools.hpp: pool
+fiber.hpp: kinds/fiber
+detail/fiber.hpp: kinds/fiber
+detail/fiber_body.hpp: kinds/fiber
+detail/receive.hpp: kinds/fiber
+detail/stack_switch.hpp: kinds/fiber
 '
 
 # Other libraries, by the start of the header name: the only folder that may use them.

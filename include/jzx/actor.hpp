@@ -139,17 +139,27 @@ inline constexpr MessageType typed_ask{type_name<M>.data(),
                                        &message_type<M>,
                                        !fits_inline<Ask<M, ReplyOf<A, M>>>};
 
+// The same, for whoever has a function for it.
+template <class M, class R>
+inline constexpr MessageType untyped_ask{
+    type_name<M>.data(), &message_type<Ask<M, R>>, destroy_or_nothing<Ask<M, R>>, nullptr,
+    &message_type<M>,    !fits_inline<Ask<M, R>>};
+
 // The future of an ask that send(type, ask) sends. A refused ask is destroyed with its promise; the
 // reason is worth more than "nobody answered".
-template <class A, class M, class Send>
-[[nodiscard]] auto ask_by(M&& message, Send&& send) {
-  using Type = std::remove_cvref_t<M>;
-  using Reply = ReplyOf<A, Type>;
+template <class Reply, class M, class Send>
+[[nodiscard]] Future<Reply> ask_as(M&& message, const MessageType& type, Send&& send) {
   auto [future, promise] = Promise<Reply>::try_make();
   if (!future.is_valid()) return Future<Reply>::failed(Errc::no_memory);
   const Errc sent =
-      send(typed_ask<A, Type>, Ask<Type, Reply>{std::forward<M>(message), std::move(promise)});
+      send(type, Ask<std::remove_cvref_t<M>, Reply>{std::forward<M>(message), std::move(promise)});
   return ok(sent) ? std::move(future) : Future<Reply>::failed(sent);
+}
+template <class A, class M, class Send>
+[[nodiscard]] auto ask_by(M&& message, Send&& send) {
+  using Type = std::remove_cvref_t<M>;
+  return ask_as<ReplyOf<A, Type>>(std::forward<M>(message), typed_ask<A, Type>,
+                                  std::forward<Send>(send));
 }
 
 // ---- the type of an actor, erased ----
@@ -166,7 +176,7 @@ struct ActorType {
   void (*on_start)(void* actor, Context& context);                    // null: has none
   void (*on_stop)(void* actor, Context& context, ExitReason reason);  // null: has none
   void (*on_system)(void* actor, Context& context, uint32_t tag, void* payload);
-  const HandlerEntry* handlers;  // for untyped sends
+  const HandlerEntry* handlers;  // for untyped sends, and then as many for untyped asks
   size_t handler_count;
 };
 
@@ -208,8 +218,10 @@ template <class A, class... M>
 struct HandlerTable<A, Messages<M...>> {
   static_assert((Handles<A, M> && ...),
                 "jzx: the actor lists in its Messages a type that it has no on(Message) for");
-  static constexpr HandlerEntry entries[sizeof...(M) + 1] = {
-      {&message_type<M>, &handle_message<A, M>}..., {nullptr, nullptr}};
+  static constexpr HandlerEntry entries[2 * sizeof...(M) + 1] = {
+      {&message_type<M>, &handle_message<A, M>}...,
+      {&message_type<Ask<M, ReplyOf<A, M>>>, &handle_ask<A, M>}...,
+      {nullptr, nullptr}};
   static constexpr size_t count = sizeof...(M);
 };
 

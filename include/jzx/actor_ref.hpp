@@ -60,4 +60,23 @@ class ActorRef {
   Pid pid_;
 };
 
+// An ask by a plain Pid: the asker says what it is answered with. Who is asked answers with what
+// its function for the message returns, if that is of exactly this type; a typed actor has to list
+// the message (see actor.hpp). Otherwise, and if the actor cannot be reached or ends first, the
+// future gets an error.
+template <class Reply, class M>
+[[nodiscard]] Future<Reply> ask(Pid target, M&& message) {
+  using Type = std::remove_cvref_t<M>;
+  if constexpr (detail::check_message<Type>()) {
+    return detail::ask_as<Reply>(std::forward<M>(message), detail::untyped_ask<Type, Reply>,
+                                 [&](const MessageType& type, auto&& question) {
+                                   if (!target) return Errc::no_such_actor;
+                                   return detail::send_message(*target.port(), target.id(), type,
+                                                               std::move(question));
+                                 });
+  } else {
+    return Future<Reply>();
+  }
+}
+
 }  // namespace jzx

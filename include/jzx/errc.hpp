@@ -1,4 +1,5 @@
-// What a call can answer. The values are those of jzx_err in the C header.
+// What a call can answer. The values down to start_failed are those of jzx_err in the C header; the
+// others are for waits, which C has not.
 #pragma once
 
 #include <jzx/detail/export.hpp>
@@ -19,6 +20,7 @@ enum class [[nodiscard]] Errc : int{
     io_not_watched = -10,
     max_actors = -11,
     start_failed = -12,
+    killed = -101,  // the fiber that waited was asked to end
 };
 
 [[nodiscard]] constexpr bool ok(Errc code) noexcept { return code == Errc::ok; }

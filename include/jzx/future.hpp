@@ -3,9 +3,9 @@
 //
 //   auto [future, promise] = jzx::promise<int>();
 //
-// get() blocks a plain thread, or one of a runtime's blocking pool. Handlers run to their end and
-// do not wait: there get() is refused at once if the result is not there yet; use then(), or on a
-// loop Loop::run_until. Combinators and coroutines come with step 4.
+// get() suspends a fiber, and blocks a plain thread or one of a runtime's blocking pool. Handlers
+// run to their end and do not wait: there get() is refused at once if the result is not there yet;
+// use then(), or on a loop Loop::run_until. Combinators and coroutines come with step 4.
 //
 // The two ends share one block from a cache of the thread, and need no counter to know who gives it
 // back; see detail/future_state.hpp. A promise takes its block when it is made: without memory that
@@ -29,8 +29,16 @@ namespace jzx {
 
 namespace detail {
 
-// Does this thread run actors that must not wait: a loop, or a worker?
-[[nodiscard]] JZX_API bool must_not_wait() noexcept;
+enum class WaitEnd : uint8_t {
+  done,     // the result is there
+  refused,  // a handler runs on this thread, which does not wait
+  killed,   // the fiber that waited is to end; the state is no longer the future's
+};
+// Waits in the way of whoever calls: a fiber is suspended, a thread blocks. `discard` ends a state
+// that nobody waits for any more.
+[[nodiscard]] JZX_API WaitEnd await_result(FutureCore& core, FutureCore::Resume discard) noexcept;
+// After WaitEnd::killed: unwinds the fiber, or returns if that is being done.
+JZX_API void unwind_fiber();
 
 }  // namespace detail
 
@@ -70,14 +78,20 @@ class [[nodiscard]] Future {
   }
 
   // Waits for the result and takes it; the future is then empty. Inside a handler a result that is
-  // not there yet is an error, at once.
+  // not there yet is an error, at once. A fiber that is asked to end meanwhile unwinds.
   Result<T> get() {
     if (state_ != nullptr && !state_->handover.is_settled()) {
-      if (detail::must_not_wait()) {
-        return Error(Errc::invalid_arg,
-                     "get() would wait inside a handler, which runs to its end: use then()");
+      switch (detail::await_result(*state_, &State::discard)) {
+        case detail::WaitEnd::done:
+          break;
+        case detail::WaitEnd::refused:
+          return Error(Errc::invalid_arg,
+                       "get() would wait inside a handler, which runs to its end: use then()");
+        case detail::WaitEnd::killed:
+          state_ = nullptr;
+          detail::unwind_fiber();
+          return Error(Errc::killed);
       }
-      detail::wait_for_result(*state_);
     }
     return take();
   }

@@ -6,6 +6,7 @@
 #include <jzx/context.hpp>
 #include <jzx/errc.hpp>
 #include <jzx/event_source.hpp>
+#include <jzx/fiber.hpp>
 #include <jzx/future.hpp>
 #include <jzx/group.hpp>
 #include <jzx/handle_pool.hpp>

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include <jzx/detail/fiber_body.hpp>
 #include <jzx/handle_pools.hpp>
 #include <jzx/supervisor.hpp>
 
@@ -48,6 +49,9 @@ class Placement {
 
   // Nowhere by itself: when its owner polls it; see manual.hpp.
   [[nodiscard]] static constexpr Placement by_hand() noexcept { return Placement(253); }
+  // On one worker only, whichever: the one that spawns it, if one does. For fibers whose code must
+  // find the same thread again after a wait.
+  [[nodiscard]] static constexpr Placement pinned() noexcept { return Placement(252); }
 
   // ---- for the library ----
   [[nodiscard]] constexpr uint8_t home() const noexcept { return home_; }
@@ -58,6 +62,14 @@ class Placement {
   uint8_t home_;
 };
 
+struct TimerId {
+  uint64_t value = 0;
+};
+
+struct MonitorRef {
+  uint64_t value = 0;
+};
+
 struct SpawnOptions {
   const char* name = nullptr;  // a label for people and observers
   uint32_t mailbox_cap = 0;    // 0: the loop's default
@@ -66,6 +78,12 @@ struct SpawnOptions {
   Overload overload = Overload::refuse;
   uint32_t high_water = 0;  // queued messages at which the observer is told; 0: never
   Placement placement = Placement::anywhere();
+  // Address space for the stack of a fiber, its guard included; 0: 64 KiB. Rounded up to a power of
+  // two, 16 KiB to 8 MiB. Memory is taken page by page as it is used.
+  size_t stack_size = 0;
+  Pid link{};     // is linked to the new actor before that has its first turn
+  Pid monitor{};  // monitors it from then on
+  MonitorRef* monitor_ref = nullptr;
 };
 
 // A type of actor, as the registry of a system knows it.
@@ -82,14 +100,6 @@ namespace detail {
 [[nodiscard]] JZX_API HandlePools& handle_pools_of(Port& port) noexcept;
 
 }  // namespace detail
-
-struct TimerId {
-  uint64_t value = 0;
-};
-
-struct MonitorRef {
-  uint64_t value = 0;
-};
 
 class SystemFace;
 
@@ -112,20 +122,39 @@ class SystemFace {
   template <class A, class... Args>
   ActorRef<A> spawn_with(const SpawnOptions& options, Args&&... args) {
     if (port_ == nullptr) return spawn_failed<A>(Errc::loop_closed);
-    if (is_elsewhere(options.supervisor)) return spawn_failed<A>(Errc::actor_not_local);
+    if (asks_for_others(options)) return spawn_failed<A>(Errc::actor_not_local);
     A* instance = detail::make_instance<A>(*port_, std::forward<Args>(args)...);
     if (instance == nullptr) return spawn_failed<A>(Errc::no_memory);
     ActorId id = 0;
     const Errc error =
-        detail::spawn(*port_, detail::actor_type<A>, instance,
-                      {options.name, options.mailbox_cap, options.supervisor.id(),
-                       static_cast<uint8_t>(options.priority), options.placement.home(),
-                       static_cast<uint8_t>(options.overload), options.high_water},
-                      id);
+        detail::spawn(*port_, detail::actor_type<A>, instance, request_of(options), id);
     if (error == Errc::ok) return ActorRef<A>(Pid(port_, id));
-    detail::destroy_actor<A>(instance, *port_);
     return spawn_failed<A>(error);
   }
+
+  // A fiber: straight-line code on a stack of its own, which may wait in the middle; see fiber.hpp.
+  // It ends when the function returns. An empty Pid if it cannot be (spawn_error()).
+  template <class F>
+  Pid spawn_fn(F&& body) {
+    return spawn_fn_with(SpawnOptions{}, std::forward<F>(body));
+  }
+  template <class F>
+  Pid spawn_fn_with(const SpawnOptions& options, F&& body) {
+    if (port_ == nullptr) return spawn_failed<void>(Errc::loop_closed);
+    if (asks_for_others(options)) return spawn_failed<void>(Errc::actor_not_local);
+    ActorId id = 0;
+    const Errc error = detail::spawn_fiber(*port_, options.stack_size, request_of(options),
+                                           std::forward<F>(body), id);
+    if (error != Errc::ok) return spawn_failed<void>(error);
+    return Pid(port_, id);
+  }
+  // The same, with arguments, which are copied or moved to the fiber.
+  template <class F, class... Args>
+  requires std::is_invocable_v < std::decay_t<F>
+  &, std::decay_t<Args>... > Pid spawn(F&& body, Args&&... args) {
+    return spawn_fn(detail::bind_body(std::forward<F>(body), std::forward<Args>(args)...));
+  }
+
   // Why the last spawn gave an empty reference. Where several threads spawn, of any of them.
   [[nodiscard]] Errc spawn_error() const noexcept {
     return spawn_error_.load(std::memory_order_relaxed);  // a value on its own
@@ -262,10 +291,27 @@ class SystemFace {
   detail::Port* port_;
 
  private:
+  // A reference to nobody, and why.
   template <class A>
-  ActorRef<A> spawn_failed(Errc error) {
+  std::conditional_t<std::is_void_v<A>, Pid, ActorRef<A>> spawn_failed(Errc error) {
     spawn_error_.store(error, std::memory_order_relaxed);  // as above
     return {};
+  }
+  [[nodiscard]] bool asks_for_others(const SpawnOptions& options) const noexcept {
+    return is_elsewhere(options.supervisor) || is_elsewhere(options.link) ||
+           is_elsewhere(options.monitor);
+  }
+  [[nodiscard]] static detail::SpawnRequest request_of(const SpawnOptions& options) noexcept {
+    return {options.name,
+            options.mailbox_cap,
+            options.supervisor.id(),
+            static_cast<uint8_t>(options.priority),
+            options.placement.home(),
+            static_cast<uint8_t>(options.overload),
+            options.high_water,
+            options.link.id(),
+            options.monitor.id(),
+            options.monitor_ref != nullptr ? &options.monitor_ref->value : nullptr};
   }
 
   Errc end(Pid actor, ExitReason reason) {

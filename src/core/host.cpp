@@ -43,6 +43,8 @@ const char* to_string(Errc code) noexcept {
       return "the limit of live actors is reached";
     case Errc::start_failed:
       return "a child refused to start";
+    case Errc::killed:
+      return "the fiber that waited was asked to end";
   }
   return "unknown error code";
 }
@@ -109,6 +111,11 @@ Errc refused_foreign(Host& host, Actor& actor, ActorId target, Envelope& envelop
 
 // ---- the system's hosts ----
 
+System::~System() {
+  // relaxed: no other thread is left.
+  if (KindStore* kept = store.load(std::memory_order_relaxed)) kept->end(allocator);
+}
+
 void System::add_host(Host& host) noexcept {
   if (host.index != Host::kNoTimers) actors.add_stack(host.free_slots);
   Host* first = hosts.load(std::memory_order_relaxed);  // a first guess
@@ -168,6 +175,10 @@ Host::Host(System& the_system, uint8_t index_, uint32_t messages_per_turn_) noex
       messages_per_turn(messages_per_turn_),
       timers(system.allocator, index_) {
   system.add_host(*this);
+}
+
+Host::~Host() {
+  if (store != nullptr) store->end(system.allocator);
 }
 
 // Whoever submits it publishes what it did through the state word; its owner looks at the note.

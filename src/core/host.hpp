@@ -20,6 +20,7 @@ class Host : public base::Executor {
   // `index` numbers the hosts that have timers, from 0; kNoTimers: its timers are another's.
   static constexpr uint8_t kNoTimers = 255;
   Host(System& the_system, uint8_t index, uint32_t messages_per_turn_) noexcept;
+  ~Host() override;
 
   // Runs it soon: on one thread after what is ready already, else as the driver sees fit. This
   // host's thread; others post().
@@ -152,6 +153,8 @@ class Host : public base::Executor {
   [[nodiscard]] FreeSlots* own_slots() noexcept {
     return index != kNoTimers ? &free_slots : nullptr;
   }
+
+  KindStore* store = nullptr;  // of the kind that needs one: fibers keep stacks here
 
   base::Atomic<uint64_t> births{0};
   base::Atomic<uint64_t> ends{0};

@@ -15,6 +15,7 @@
 namespace jzx::base {
 class Executor;
 class Runnable;
+struct Allocator;
 }  // namespace jzx::base
 
 namespace jzx::core {
@@ -62,6 +63,16 @@ class Kind {
   constexpr Kind() noexcept : run(&run_actor) {}
   constexpr explicit Kind(RunFn own) noexcept : run(own) {}
   ~Kind() = default;
+};
+
+// What a kind keeps for a whole host or a whole system, made by the kind when it first needs it.
+class KindStore {
+ public:
+  // With the host or the system, on the last thread that is left.
+  virtual void end(const base::Allocator& allocator) noexcept = 0;
+
+ protected:
+  ~KindStore() = default;
 };
 
 }  // namespace jzx::core

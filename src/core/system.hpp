@@ -52,6 +52,8 @@ class System {
         default_mailbox_cap(options.default_mailbox_cap),
         first_generation(options.first_generation) {}
 
+  ~System();
+
   // ---- actors by id ----
 
   // The actor with this id if it was not asked to end: to its users one that was is gone. In a
@@ -118,6 +120,7 @@ class System {
   base::Atomic<Observer*> observer_{nullptr};
   uint32_t default_mailbox_cap;
   uint32_t first_generation;
+  base::Atomic<KindStore*> store{nullptr};  // of the kind that needs one
   base::Atomic<bool> is_closing{false};
   base::Atomic<bool> takes_no_more{false};
 

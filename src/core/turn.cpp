@@ -31,13 +31,51 @@ void Actor::set_kind(const System& system, const Kind& other) noexcept {
   set_run(other.run);
 }
 
+namespace {
+
+// It counts as queued again.
+void count_held(Actor& actor, const Envelope& envelope) noexcept {
+  if ((envelope.flags & Envelope::kSystem) != 0) {
+    give_back(actor, 1);
+  } else {
+    // relaxed: only the consumer writes it. A sender may have seen the higher number, and let in
+    // one message more than fits.
+    actor.handled.store(handled_count(actor) - 1, std::memory_order_relaxed);
+  }
+  ++actor.held;
+}
+
+// It no longer does.
+void uncount_held(Actor& actor, const Envelope& envelope) noexcept {
+  JZX_ASSERT(actor.held > 0);
+  --actor.held;
+  actor.handled.store(handled_count(actor) + 1, std::memory_order_relaxed);  // as above
+  if ((envelope.flags & Envelope::kSystem) != 0) {
+    // release: after `handled`, as in take_from_inbox().
+    actor.system_queued.fetch_sub(1, std::memory_order_release);
+  }
+}
+
+}  // namespace
+
 Envelope* Turn::hold() noexcept {
   if (actor.held == std::numeric_limits<uint16_t>::max()) return nullptr;
-  // relaxed: only the consumer writes it. A sender may have seen the higher number, and let in one
-  // message more than fits.
-  actor.handled.store(actor.handled.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-  ++actor.held;
+  count_held(actor, *in_hand_);
   return std::exchange(in_hand_, nullptr);
+}
+
+bool Turn::take_held(Envelope& envelope) noexcept {
+  JZX_ASSERT(in_hand_ == nullptr);
+  uncount_held(actor, envelope);
+  host.note_step(envelope.type);
+  if (is_withdrawn(envelope)) return host.finish(envelope), false;
+  in_hand_ = &envelope;
+  return true;
+}
+
+void Turn::finish_held(Envelope& envelope) noexcept {
+  uncount_held(actor, envelope);
+  host.finish(envelope);
 }
 
 void Turn::release(Envelope& oldest, Envelope& newest, uint32_t count) noexcept {
@@ -48,10 +86,8 @@ void Turn::release(Envelope& oldest, Envelope& newest, uint32_t count) noexcept 
 }
 
 void drop_held(Host& host, Actor& actor, Envelope& envelope) noexcept {
-  JZX_ASSERT(actor.held > 0);
-  --actor.held;
-  // relaxed: as in hold().
-  actor.handled.store(actor.handled.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  uncount_held(actor, envelope);
+  if ((envelope.flags & Envelope::kSystem) != 0) return host.discard(envelope);
   const bool is_closing = host.system.is_closing.load(std::memory_order_relaxed);  // a flag
   host.dead_letter(actor.id(), envelope,
                    is_closing ? DeadLetterReason::closing : DeadLetterReason::target_gone);

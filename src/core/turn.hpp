@@ -62,9 +62,13 @@ class Turn {
   // The message in hand cannot be handled by this body.
   void refuse() noexcept;
 
-  // Puts the message in hand, a user's, aside: it still counts as queued. The body keeps it, and
-  // gives it back by release() or, when it ends, to drop_held(). nullptr: no more can be held.
+  // Puts the message in hand aside: it still counts as queued. The body keeps it, and gives it back
+  // by release() or take_held(), or, when it ends, to drop_held(). nullptr: no more can be held.
   [[nodiscard]] Envelope* hold() noexcept;
+  // One that was put aside is in hand again. False: it was nothing for the body any more, and gone.
+  [[nodiscard]] bool take_held(Envelope& envelope) noexcept;
+  // One that was put aside has been handled.
+  void finish_held(Envelope& envelope) noexcept;
   // `count` held messages, chained from the oldest to the newest, come before all other mail.
   void release(Envelope& oldest, Envelope& newest, uint32_t count) noexcept;
 
@@ -94,12 +98,16 @@ class Turn {
     take_from_inbox(the_actor, envelope, flags);
     the_host.note_step(envelope.type);
     // A notice's cause may have been withdrawn: then it is not for the body.
-    if ((flags & Envelope::kNotice) != 0 && static_cast<Notice&>(envelope).is_void()) [[unlikely]] {
+    if ((flags & Envelope::kNotice) != 0 && is_withdrawn(envelope)) [[unlikely]] {
       the_host.finish(envelope);
       return false;
     }
     in_hand_ = &envelope;
     return true;
+  }
+  [[nodiscard]] static bool is_withdrawn(const Envelope& envelope) noexcept {
+    return (envelope.flags & Envelope::kNotice) != 0 &&
+           static_cast<const Notice&>(envelope).is_void();
   }
 
   // An actor that is run by hand in the middle of a turn takes its steps from the same budget.

@@ -14,6 +14,7 @@
 #include "core/turn.hpp"
 #include "io/signal_source.hpp"
 #include "kinds/handlers/handlers.hpp"
+#include "runtime/spawn_request.hpp"
 #include "runtime/waiting_send.hpp"
 
 namespace jzx::runtime {
@@ -227,19 +228,16 @@ void wake(Port& port) noexcept {
 Errc spawn(Port& port, const ActorType& type, void* instance, const SpawnRequest& request,
            ActorId& out) noexcept {
   Call call(port);
-  if (!call) return Errc::loop_closed;
-  core::SpawnOptions options;
+  if (!call) return type.destroy(instance, port), Errc::loop_closed;
+  core::SpawnOptions options = runtime::spawn_options(call.host(), request);
   kinds::describe_handlers(type, instance, options);
-  options.label = request.label;
-  options.mailbox_cap = request.mailbox_cap;
-  options.parent = request.parent;
-  options.priority = static_cast<base::Priority>(request.priority);
-  options.home = request.home;
-  options.overload = static_cast<core::Overload>(request.overload);
-  options.high_water = request.high_water;
-  const Errc result = core::spawn(call.host(), options, out);
-  if (ok(result)) port.types.note(type);
-  return result;
+  const runtime::Spawned spawned = runtime::spawn_bound(call.host(), options, request, out);
+  if (ok(spawned.error)) {
+    port.types.note(type);
+  } else if (!spawned.is_body_ended) {
+    type.destroy(instance, port);
+  }
+  return spawned.error;
 }
 
 bool poll_by_hand(Port& port, ActorId id, uint32_t messages, size_t& handled) {
@@ -346,11 +344,6 @@ void abort_timer(Port& port, Envelope& envelope) noexcept { port.any_host().recl
 Errc cancel_timer(Port& port, uint64_t id) noexcept {
   Call call(port);
   return call ? core::cancel_timer(call.host(), id) : Errc::loop_closed;
-}
-
-bool must_not_wait() noexcept {
-  const auto* host = static_cast<core::Host*>(base::Executor::current());
-  return host != nullptr && !host->may_wait;
 }
 
 }  // namespace jzx::detail

@@ -1,6 +1,6 @@
 #include "runtime/waiting_send.hpp"
 
-#include <jzx/future.hpp>
+#include "runtime/waiting_get.hpp"
 
 namespace jzx::runtime {
 
@@ -8,7 +8,7 @@ namespace {
 
 bool may_wait(const detail::Port& port, const core::Host* here, ActorId target) noexcept {
   // Also in a handler of another system.
-  if (detail::must_not_wait()) return false;
+  if (must_not_block()) return false;
   if (here == nullptr) return !port.is_run_by_this_thread();
   if (here->acting() == core::kNobody) return true;  // work of the blocking pool that is no actor
   // In its own turn, so it is there.

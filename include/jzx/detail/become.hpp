@@ -22,12 +22,20 @@ struct HandlerShape<R (C::*)(M)> {
 template <class R, class C, class M>
 struct HandlerShape<R (C::*)(M) const> : HandlerShape<R (C::*)(M)> {};
 template <class R, class C, class M>
+struct HandlerShape<R (C::*)(M) noexcept> : HandlerShape<R (C::*)(M)> {};
+template <class R, class C, class M>
+struct HandlerShape<R (C::*)(M) const noexcept> : HandlerShape<R (C::*)(M)> {};
+template <class R, class C, class M>
 struct HandlerShape<R (C::*)(M, Context&)> {
   using Message = std::remove_cvref_t<M>;
   static constexpr bool wants_context = true;
 };
 template <class R, class C, class M>
 struct HandlerShape<R (C::*)(M, Context&) const> : HandlerShape<R (C::*)(M, Context&)> {};
+template <class R, class C, class M>
+struct HandlerShape<R (C::*)(M, Context&) noexcept> : HandlerShape<R (C::*)(M, Context&)> {};
+template <class R, class C, class M>
+struct HandlerShape<R (C::*)(M, Context&) const noexcept> : HandlerShape<R (C::*)(M, Context&)> {};
 
 template <class F>
 concept HasHandlerShape = requires {

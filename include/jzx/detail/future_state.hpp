@@ -140,6 +140,9 @@ struct FutureState : FutureCore {
     return std::move(result);
   }
 
+  // Ends a state with a result.
+  static void discard(FutureCore& core) { const End end{static_cast<FutureState&>(core)}; }
+
   union {
     Result<T> result;
   };
@@ -164,7 +167,6 @@ struct FutureState : FutureCore {
     std::unique_ptr<Callback> callback;
   };
 
-  static void discard(FutureCore& core) { const End end{static_cast<FutureState&>(core)}; }
   template <class Callback>
   static void call_back(FutureCore& core) {
     const End end{static_cast<FutureState&>(core)};

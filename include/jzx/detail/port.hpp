@@ -51,11 +51,14 @@ struct SpawnRequest {
   uint8_t home = 255;    // a worker, or one of jzx::Placement
   uint8_t overload = 0;  // of jzx::Overload
   uint32_t high_water = 0;
+  ActorId link = 0;     // is linked to it from the start
+  ActorId watcher = 0;  // monitors it from the start
+  uint64_t* monitor_ref = nullptr;
 };
 
 struct ActorType;
 
-// The instance is the actor's if the answer is ok.
+// The instance is the actor's; if the answer is not ok it has been destroyed.
 JZX_API Errc spawn(Port& port, const ActorType& type, void* instance, const SpawnRequest& request,
                    ActorId& out) noexcept;
 JZX_API Errc request_exit(Port& port, ActorId id, ExitReason reason) noexcept;

@@ -7,12 +7,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 #include "kinds/fiber/stack_memory.hpp"
 
 namespace jzx::kinds {
 
-constinit thread_local const RunningStack* detail::running_stack = nullptr;
+constinit thread_local const RunningStack* of_thread::running_stack = nullptr;
 
 namespace {
 
@@ -192,6 +193,11 @@ SignalStack::~SignalStack() {
     sigaltstack(&none, nullptr);
   }
   munmap(memory_, size_);
+}
+
+void end_after_overflow(const RunningStack& stack) noexcept {
+  report_overflow(stack, reinterpret_cast<uintptr_t>(stack.low) - 1);
+  std::abort();
 }
 
 void prepare_thread_for_fibers() noexcept {

@@ -37,18 +37,20 @@ struct RunningStack {
   const char* name = nullptr;  // or nullptr
 };
 
-namespace detail {
+namespace of_thread {
 // initial-exec: one load, and nothing is allocated when the handler looks.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local const RunningStack* running_stack;
-}  // namespace detail
+}  // namespace of_thread
 
 // nullptr: the thread is on its own stack. A fiber may come back from a switch on another thread:
 // call these anew there, and keep no address of the variable.
-[[nodiscard]] inline const RunningStack* running_stack() noexcept { return detail::running_stack; }
+[[nodiscard]] inline const RunningStack* running_stack() noexcept {
+  return of_thread::running_stack;
+}
 inline void set_running_stack(const RunningStack* stack) noexcept {
   // The handler may look at any instruction: what the stack is must be written before.
   asm volatile("" ::: "memory");
-  detail::running_stack = stack;
+  of_thread::running_stack = stack;
 }
 
 // A signal stack for the thread, if it has none. Frees it and switches it off at its own end, on
@@ -68,5 +70,8 @@ class SignalStack {
 // Before a thread's first fiber: a signal stack until the thread ends; and for the process, the
 // handler. Cheap when it was done already. Without memory for a signal stack there is no report.
 void prepare_thread_for_fibers() noexcept;
+
+// A canary was found damaged: the same report, and the end.
+[[noreturn]] void end_after_overflow(const RunningStack& stack) noexcept;
 
 }  // namespace jzx::kinds

@@ -132,7 +132,7 @@ class HandlersKind final : public core::Kind {
 
   static bool handle_untyped(const ActorType& type, void* instance, Context& context,
                              Envelope& envelope) {
-    for (size_t i = 0; i < type.handler_count; ++i) {
+    for (size_t i = 0; i < 2 * type.handler_count; ++i) {
       if (type.handlers[i].key != envelope.type->key) continue;
       type.handlers[i].handle(instance, context, envelope);
       return true;

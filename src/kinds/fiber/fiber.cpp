@@ -1,0 +1,441 @@
+#include "kinds/fiber/fiber.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "core/guard.hpp"
+#include "kinds/fiber/deadline.hpp"
+#include "kinds/fiber/host_stacks.hpp"
+
+namespace jzx::kinds {
+
+using core::Actor;
+using core::Outcome;
+using core::Turn;
+using detail::ReceivePattern;
+
+namespace {
+
+// What unwinds a stack. No std::exception, so that nobody catches it by mistake.
+struct Unwind {};
+
+std::byte* align_down(std::byte* place, size_t alignment) noexcept {
+  return place - reinterpret_cast<uintptr_t>(place) % alignment;
+}
+
+// Mail that was seen and not received yet is counted in 16 bits, and the system's is not bounded.
+constexpr uint32_t kMostMail = 60'000;
+
+// Waits that a body may try after it was asked to end, before it is reported.
+constexpr uint32_t kWaitsInVain = 1000;
+// And at the end of a system, after which its frames are left as they are.
+constexpr uint32_t kGivenUp = 100 * kWaitsInVain;
+
+}  // namespace
+
+// ---- made and unmade ----
+
+Fiber::Fiber(const Stack& stack, const detail::FiberType& type) noexcept
+    : RunningStack{stack.low, stack.top, core::kNobody, nullptr}, type_(&type) {}
+
+Fiber* Fiber::make(const Stack& stack, const detail::FiberType& type) noexcept {
+  std::byte* place = align_down(stack.top - sizeof(Fiber), alignof(Fiber));
+  // Most of it is for frames.
+  if (type.size > static_cast<size_t>(place - stack.low) / 2) return nullptr;
+  auto* fiber = new (place) Fiber(stack, type);
+  fiber->body_ = align_down(place - type.size, alignof(std::max_align_t));
+  fiber->prepare(stack.low, static_cast<std::byte*>(fiber->body_), &main, fiber);
+  return fiber;
+}
+
+Stack Fiber::unmake() noexcept {
+  const Stack own = stack();
+  Switch::end();
+  this->~Fiber();
+  return own;
+}
+
+void Fiber::destroy_body() noexcept {
+  if (std::exchange(has_body_, false)) type_->destroy(body_);
+}
+
+// Not inlined: a fiber may have moved to another thread between two calls.
+[[gnu::noinline]] Fiber* Fiber::current() noexcept {
+  return const_cast<Fiber*>(static_cast<const Fiber*>(running_stack()));
+}
+
+// ---- turns ----
+
+Outcome Fiber::start(Turn& turn) noexcept {
+  RunningStack::actor = turn.actor.id();
+  RunningStack::name = turn.actor.label != nullptr ? turn.actor.label : type_->name;
+  return run(turn);
+}
+
+void Fiber::prepare_thread() noexcept {
+  Switch::prepare_thread();
+  prepare_thread_for_fibers();
+}
+
+inline Outcome Fiber::run(Turn& turn) noexcept {
+  if (!is_thread_prepared()) [[unlikely]]
+    prepare_thread();
+  turn_ = &turn;
+  const RunningStack* outer = running_stack();  // one fiber may poll another by hand
+  set_running_stack(this);
+  enter();
+  set_running_stack(outer);
+  return outcome_;
+}
+
+void Fiber::main(void* fiber) {
+  auto& self = *static_cast<Fiber*>(fiber);
+  self.outcome_ = self.run_body();
+  self.stage_ = Stage::ended;
+  self.leave_for_good();
+}
+
+Outcome Fiber::run_body() noexcept {
+  stage_ = Stage::running;
+  const Outcome outcome = core::guard(
+      [&] {
+#ifdef __cpp_exceptions
+        try {
+          type_->run(body_);
+        } catch (const Unwind&) {
+        }
+#else
+        type_->run(body_);
+#endif
+        return Outcome::stopped;
+      },
+      [&](const char* text) { return turn_->fail(ExitReason::panic, text); });
+  destroy_body();
+  if (outcome != Outcome::stopped || !wants_exit_) return outcome;
+  if (exit_reason_ == ExitReason::normal) return Outcome::stopped;
+  return turn_->fail(exit_reason_, exit_text_.view());
+}
+
+void Fiber::prepare_to_leave(Outcome outcome) noexcept {
+  put_aside();
+  outcome_ = outcome;
+  if (!canary_intact(stack())) [[unlikely]]
+    end_after_overflow(*this);
+}
+
+// The message in hand, whose handler waits now.
+void Fiber::put_aside() noexcept {
+  if (turn_->in_hand() == nullptr) [[likely]]
+    return;
+  (void)turn_->hold();  // there is room: see describe_fiber()
+}
+
+bool Fiber::suspend() noexcept {
+  if (is_asked_to_end) return note_wait_in_vain(), false;
+  prepare_to_leave(Outcome::suspended);
+  detail::leave_stack(*this);
+  return !is_asked_to_end;
+}
+
+// ---- ending ----
+
+Wait Fiber::killed() {
+#ifdef __cpp_exceptions
+  // A second exception while one flies would end the process.
+  if (std::uncaught_exceptions() == 0) throw Unwind{};
+#endif
+  return Wait::killed;
+}
+
+// It was told, and waits again. Others get their turns meanwhile; that it does not end is said.
+void Fiber::note_wait_in_vain() noexcept {
+  if (++waits_in_vain_ % kWaitsInVain != 0) return;
+  if (waits_in_vain_ == kWaitsInVain) {
+    const Actor& own = turn_->actor;
+    std::fprintf(stderr,
+                 "jzx: actor %s (%llx) was asked to end and has waited %u times since: a body must "
+                 "return when a wait says killed\n",
+                 own.label != nullptr ? own.label : type_->name,
+                 static_cast<unsigned long long>(own.id()), waits_in_vain_);
+  }
+  prepare_to_leave(Outcome::budget_spent);
+  detail::leave_stack(*this);
+}
+
+void Fiber::exit(ExitReason reason, std::string_view text) {
+  if (!wants_exit_) {
+    wants_exit_ = true;
+    exit_reason_ = reason;
+    new (&exit_text_) ExitText(text);
+  }
+  is_asked_to_end = true;
+  (void)killed();
+}
+
+// ---- receive ----
+
+namespace {
+
+// The first pattern that fits; `count`: none does.
+size_t find_pattern(const ReceivePattern* patterns, size_t count, Envelope& envelope) {
+  size_t which = 0;
+  while (which < count && !patterns[which].fits(envelope)) ++which;
+  return which;
+}
+
+}  // namespace
+
+// No pattern fits the message in hand, or a guard threw.
+void Fiber::keep_in_hand() {
+  Envelope* envelope = turn_->hold();
+  if (envelope == nullptr) {
+    turn_->refuse();
+    return exit(ExitReason::fail, "too many messages that no receive wants");
+  }
+  kept_.keep(turn_->host.system.allocator, *envelope);
+}
+
+Envelope* Fiber::take_kept(detail::Receive& receive) {
+  while (Envelope* envelope = kept_.take(receive.patterns, receive.count, receive.which)) {
+    if (turn_->take_held(*envelope)) return envelope;
+  }
+  return nullptr;
+}
+
+// The messages from this one on: the first that fits.
+Envelope* Fiber::find_from(detail::Receive& receive, Envelope* envelope) {
+  // Keeps a message whose guard throws.
+  struct Kept {
+    ~Kept() {
+      if (fiber != nullptr) fiber->keep_in_hand();
+    }
+    Fiber* fiber;
+  };
+  for (; envelope != nullptr; envelope = turn_->take()) {
+    Kept undo{this};
+    receive.which = find_pattern(receive.patterns, receive.count, *envelope);
+    undo.fiber = nullptr;
+    if (receive.which < receive.count) break;
+    keep_in_hand();
+  }
+  return envelope;
+}
+
+Envelope* Fiber::found(detail::Receive& receive, Envelope& envelope) noexcept {
+  receive.is_waiting = false;
+  sender = envelope.sender;
+  return &envelope;
+}
+
+// Most often: it is idle and waits for one type, for as long as it takes; and then, it has just got
+// a message of that type.
+Envelope* Fiber::look_for_mail(detail::Receive& receive) {
+  Turn& turn = *turn_;
+  if (receive.is_waiting) {
+    Envelope* envelope = turn.take_first(turn.host, turn.actor);
+    if (envelope == nullptr || is_asked_to_end || deadline_.is_armed()) [[unlikely]]
+      return look_again(receive, envelope);
+    if (receive.patterns->accepts == nullptr && receive.patterns->fits(*envelope)) [[likely]] {
+      receive.which = 0;
+      return found(receive, *envelope);
+    }
+    return look_again(receive, envelope);
+  }
+  if (is_asked_to_end || !kept_.is_empty() || turn.in_hand() != nullptr) [[unlikely]]
+    return look_first(receive);
+  Envelope* envelope = turn.take(turn.host, turn.actor);
+  if (envelope == nullptr) [[likely]]
+    return wait_for_mail(receive);
+  return look_again(receive, envelope);
+}
+
+// Before it waits, if something is unusual.
+Envelope* Fiber::look_first(detail::Receive& receive) {
+  if (is_asked_to_end) return end_receiving(receive);
+  put_aside();
+  Envelope* envelope = take_kept(receive);
+  if (envelope != nullptr) return found(receive, *envelope);
+  return look_again(receive, turn_->take());
+}
+
+// From the message in hand on, if there is one.
+Envelope* Fiber::look_again(detail::Receive& receive, Envelope* envelope) {
+  if (is_asked_to_end) {
+    if (envelope != nullptr) keep_in_hand();
+    return end_receiving(receive);
+  }
+  if (envelope == nullptr) envelope = turn_->take();
+  envelope = find_from(receive, envelope);
+  if (envelope == nullptr) return wait_for_mail(receive);
+  if (deadline_.is_armed()) deadline_.cancel();
+  return found(receive, *envelope);
+}
+
+Envelope* Fiber::wait_for_mail(detail::Receive& receive) noexcept {
+  const Outcome pause = turn_->pause();
+  if (receive.timeout_ms >= 0 && pause == Outcome::wants_mail) [[unlikely]] {
+    if (!is_in_time(receive)) {
+      receive.is_waiting = false;
+      receive.why = Wait::timed_out;
+      return nullptr;
+    }
+  }
+  prepare_to_leave(pause);
+  receive.is_waiting = true;
+  return nullptr;
+}
+
+bool Fiber::is_in_time(const detail::Receive& receive) noexcept {
+  if (receive.timeout_ms == 0) return false;
+  if (!deadline_.is_armed()) {
+    deadline_.arm(turn_->host, turn_->actor, static_cast<uint64_t>(receive.timeout_ms));
+  } else if (deadline_.has_passed()) {
+    deadline_.cancel();
+    return false;
+  }
+  return true;
+}
+
+Envelope* Fiber::end_receiving(detail::Receive& receive) {
+  receive.is_waiting = false;
+  if (deadline_.is_armed()) deadline_.cancel();
+  note_wait_in_vain();
+  receive.why = killed();
+  return nullptr;
+}
+
+void Fiber::end_receive(Envelope& envelope) noexcept {
+  if (turn_->in_hand() == &envelope) {
+    turn_->finish();
+  } else {
+    turn_->finish_held(envelope);
+  }
+}
+
+void Fiber::drop_mail(core::Host& host, Actor& owner) noexcept {
+  if (!kept_.has_memory()) [[likely]]
+    return;
+  while (Envelope* envelope = kept_.take_any()) core::drop_held(host, owner, *envelope);
+  kept_.end(host.system.allocator);
+}
+
+// ---- other waits ----
+
+void Fiber::begin_yield() {
+  if (is_asked_to_end) [[unlikely]] {
+    note_wait_in_vain();
+    (void)killed();
+  }
+  prepare_to_leave(Outcome::budget_spent);
+}
+
+void Fiber::begin_sleep(int64_t delay_ms) {
+  if (is_asked_to_end) [[unlikely]]
+    return note_wait_in_vain();
+  deadline_.arm(turn_->host, turn_->actor, static_cast<uint64_t>(std::max<int64_t>(delay_ms, 0)));
+}
+
+bool Fiber::is_sleeping(Wait& why) {
+  if (!is_asked_to_end && !deadline_.has_passed()) {
+    prepare_to_leave(Outcome::suspended);
+    return true;
+  }
+  deadline_.cancel();
+  if (is_asked_to_end) why = killed();
+  return false;
+}
+
+// ---- the kind ----
+
+namespace {
+
+Fiber& fiber_of(const Actor& actor) noexcept { return *static_cast<Fiber*>(actor.body.words[0]); }
+
+class FiberKind final : public core::Kind {
+ public:
+  constexpr FiberKind() noexcept : Kind(&run_own) {}
+
+  Outcome start(Actor& actor, Turn& turn) const override { return fiber_of(actor).start(turn); }
+  Outcome resume(Actor& actor, Turn& turn) const override { return fiber_of(actor).run(turn); }
+
+  Outcome stop(Actor& actor, Turn& turn) const override {
+    Fiber& fiber = fiber_of(actor);
+    if (!fiber.has_started()) return Outcome::stopped;
+    fiber.ask_to_end();
+    return fiber.run(turn);
+  }
+
+  void destroy(Actor& actor, core::Host& host, ExitReason) const noexcept override {
+    Fiber& fiber = fiber_of(actor);
+    if (fiber.has_started() && !fiber.has_ended()) unwind(actor, host, fiber);
+    fiber.drop_mail(host, actor);
+    fiber.destroy_body();
+    give_fiber(host, fiber);
+  }
+
+  const char* name() const noexcept override { return "fiber"; }
+  const char* type_name(const Actor& actor) const noexcept override {
+    return fiber_of(actor).type().name;
+  }
+
+ private:
+  static void run_own(base::Runnable& runnable, base::Executor& executor) {
+    auto& actor = static_cast<Actor&>(runnable);
+    core::run_turn(static_cast<core::Host&>(executor), actor,
+                   [&](Turn& turn) { return fiber_of(actor).run(turn); });
+  }
+
+  // The system ends, and with it whatever it may wait for.
+  static void unwind(Actor& actor, core::Host& host, Fiber& fiber) noexcept {
+    Turn turn(host, actor);
+    fiber.ask_to_end();
+    while (!fiber.has_ended() && fiber.waits_in_vain() < kGivenUp) (void)fiber.run(turn);
+    turn.finish();
+  }
+};
+
+constexpr FiberKind the_kind;
+
+}  // namespace
+
+const core::Kind& fiber_kind = the_kind;
+
+Fiber* make_fiber(core::Host& host, const detail::FiberType& type, size_t stack_size,
+                  Errc& error) noexcept {
+  const auto stack_class = stack_class_for(stack_size != 0 ? stack_size : kDefaultStackSize);
+  if (!stack_class) return error = Errc::invalid_arg, nullptr;
+  StackPool* stacks = stacks_of(host);
+  const Stack stack = stacks != nullptr ? stacks->take(*stack_class) : Stack{};
+  if (!stack) return error = Errc::no_memory, nullptr;
+  Fiber* fiber = Fiber::make(stack, type);
+  if (fiber != nullptr) return fiber;
+  stacks->give(stack);
+  return error = Errc::invalid_arg, nullptr;
+}
+
+void give_fiber(core::Host& host, Fiber& fiber) noexcept {
+  StackPool* stacks = stacks_of(host);
+  if (stacks == nullptr) return give_fiber(host.system, fiber);
+  stacks->give(fiber.unmake());
+}
+
+void give_fiber(core::System& system, Fiber& fiber) noexcept {
+  const Stack stack = fiber.unmake();
+  StackBatch one;
+  one.push(stack.top);
+  stack_memory_of(system)->give_batch(stack_class_of(stack), one);
+}
+
+void describe_fiber(Fiber& fiber, core::SpawnOptions& options) noexcept {
+  options.kind = &fiber_kind;
+  options.body.words[0] = &fiber;
+  options.first_turn = true;
+  options.mailbox_cap = std::min(options.mailbox_cap, kMostMail);
+}
+
+}  // namespace jzx::kinds

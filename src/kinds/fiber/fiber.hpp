@@ -1,0 +1,152 @@
+// A fiber: an actor whose body is straight-line code on a stack of its own, which may wait in the
+// middle. The record lies at the top of that stack, with the body below it, so that a fiber that
+// waits holds one page and its actor.
+//
+//   top ┌────────────────┐
+//       │ Fiber          │
+//       │ the body       │ what was given to spawn_fn()
+//       │ frames         │
+//       ⋮                ⋮
+//   low │ guard          │
+//
+// A turn enters the stack and comes back when the body waits or has ended. What it waits for:
+//
+//   receive    mail, or mail or a timer          wants_mail, budget_spent
+//   sleep      a timer                           suspended
+//   a future   its result                        suspended
+//   yield      nothing                           budget_spent
+//
+// Ending. One that is asked to end gets its next turn by stop(): the wait that it is in takes its
+// timer back, or leaves its future, and then throws; the stack unwinds, and only then do others
+// hear of the end. It stays asked: every later wait throws again, those of destructors that run
+// meanwhile answer `killed`, and who swallows it and returns has been killed all the same. A body
+// that goes on waiting in spite of it is let run between others, and reported once.
+//
+// Messages. One that is being handled is in the turn's hand. If its handler waits it is put aside
+// and counts as queued until the handler returns. One that no pattern of a receive fits is kept,
+// see kept_mail.hpp.
+//
+// Threads: as core::Kind. The body may be on another thread after each wait.
+#pragma once
+
+#include <cstddef>
+
+#include <jzx/detail/fiber.hpp>
+
+#include "core/lifecycle.hpp"
+#include "core/turn.hpp"
+#include "kinds/fiber/deadline.hpp"
+#include "kinds/fiber/kept_mail.hpp"
+#include "kinds/fiber/stack_memory.hpp"
+#include "kinds/fiber/stack_overflow.hpp"
+#include "kinds/fiber/switch.hpp"
+
+namespace jzx::kinds {
+
+class Fiber : public Switch, private RunningStack {
+ public:
+  // At the top of a stack; the body is still to be made. nullptr: the body is too large for it.
+  [[nodiscard]] static Fiber* make(const Stack& stack, const detail::FiberType& type) noexcept;
+  // It was never entered, or has ended. The stack is the caller's.
+  [[nodiscard]] Stack unmake() noexcept;
+
+  // The fiber whose code runs on this thread, or nullptr.
+  [[nodiscard]] static Fiber* current() noexcept;
+
+  [[nodiscard]] void* body() const noexcept { return body_; }
+  // It has been made.
+  void note_body() noexcept { has_body_ = true; }
+  [[nodiscard]] const detail::FiberType& type() const noexcept { return *type_; }
+  [[nodiscard]] Stack stack() const noexcept { return {low, top}; }
+
+  // ---- for the kind, on the stack of who runs the turn ----
+
+  [[nodiscard]] bool has_started() const noexcept { return stage_ != Stage::made; }
+  [[nodiscard]] bool has_ended() const noexcept { return stage_ == Stage::ended; }
+  core::Outcome start(core::Turn& turn) noexcept;
+  core::Outcome run(core::Turn& turn) noexcept;
+  // From now on its waits fail.
+  void ask_to_end() noexcept { is_asked_to_end = true; }
+  // How often it has waited since.
+  [[nodiscard]] uint32_t waits_in_vain() const noexcept { return waits_in_vain_; }
+  // Dead-letters what was kept.
+  void drop_mail(core::Host& host, core::Actor& owner) noexcept;
+  // Of one that will not be entered.
+  void destroy_body() noexcept;
+
+  // ---- for its own code ----
+
+  // See jzx/detail/fiber.hpp.
+  [[nodiscard]] Envelope* look_for_mail(detail::Receive& receive);
+  void end_receive(Envelope& envelope) noexcept;
+  void begin_yield();
+  void begin_sleep(int64_t delay_ms);
+  [[nodiscard]] bool is_sleeping(Wait& why);
+  void exit(ExitReason reason, std::string_view text);
+  // Leaves the stack until something wakes the actor, or for nothing. False: it is to end; nothing
+  // was thrown. For waits that have something to take back first.
+  [[nodiscard]] bool suspend() noexcept;
+  // It is to end: throws, or answers `killed`.
+  Wait killed();
+
+  [[nodiscard]] detail::Port& port() const noexcept {
+    return *static_cast<detail::Port*>(turn_->host.port);
+  }
+  [[nodiscard]] core::Turn& turn() const noexcept { return *turn_; }
+  [[nodiscard]] ActorId id() const noexcept { return turn_->actor.id(); }
+  // Its own code, and not that of an actor that it polls by hand.
+  [[nodiscard]] bool is_acting() const noexcept { return turn_->host.acting() == id(); }
+
+  ActorId sender = core::kNobody;  // of the message received last
+
+ private:
+  enum class Stage : uint8_t { made, running, ended };
+
+  Fiber(const Stack& stack, const detail::FiberType& type) noexcept;
+  ~Fiber() {}
+
+  static void main(void* fiber);
+  static void prepare_thread() noexcept;
+  core::Outcome run_body() noexcept;
+  void prepare_to_leave(core::Outcome outcome) noexcept;
+  void put_aside() noexcept;
+  void keep_in_hand();
+  [[nodiscard]] Envelope* take_kept(detail::Receive& receive);
+  [[nodiscard]] Envelope* find_from(detail::Receive& receive, Envelope* envelope);
+  [[nodiscard]] Envelope* found(detail::Receive& receive, Envelope& envelope) noexcept;
+  [[nodiscard]] Envelope* look_first(detail::Receive& receive);
+  [[nodiscard]] Envelope* look_again(detail::Receive& receive, Envelope* envelope);
+  [[nodiscard]] Envelope* wait_for_mail(detail::Receive& receive) noexcept;
+  [[nodiscard]] Envelope* end_receiving(detail::Receive& receive);
+  [[nodiscard]] bool is_in_time(const detail::Receive& receive) noexcept;
+  void note_wait_in_vain() noexcept;
+
+  core::Turn* turn_ = nullptr;  // a new one for every turn
+  const detail::FiberType* type_;
+  void* body_ = nullptr;
+  KeptMail kept_;
+  Deadline deadline_;  // of the wait it is in
+  uint32_t waits_in_vain_ = 0;
+  core::Outcome outcome_ = core::Outcome::suspended;
+  Stage stage_ = Stage::made;
+  bool has_body_ = false;
+  bool wants_exit_ = false;  // by exit()
+  ExitReason exit_reason_ = ExitReason::normal;
+  // In a union, since it is long to clear and rarely needed: there after exit().
+  union {
+    ExitText exit_text_;
+  };
+};
+
+extern const core::Kind& fiber_kind;
+
+// A seat for a new fiber, in a stack of this host's. nullptr and the error: no stack, or one that
+// is too small, or there are none so large.
+[[nodiscard]] Fiber* make_fiber(core::Host& host, const detail::FiberType& type, size_t stack_size,
+                                Errc& error) noexcept;
+// Gives its stack back: it has ended, or never began.
+void give_fiber(core::Host& host, Fiber& fiber) noexcept;
+void give_fiber(core::System& system, Fiber& fiber) noexcept;  // on any thread
+void describe_fiber(Fiber& fiber, core::SpawnOptions& options) noexcept;
+
+}  // namespace jzx::kinds

@@ -1,0 +1,93 @@
+// The functions of jzx/detail/fiber.hpp that the code on a fiber calls, and the keys by which what
+// the system tells is received.
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include <jzx/detail/fiber.hpp>
+
+#include "core/notice.hpp"
+#include "kinds/fiber/fiber.hpp"
+
+namespace jzx::detail {
+
+namespace {
+
+constexpr MessageType make_key(const char* name, const MessageType& self) noexcept {
+  return {name, &self, nullptr, nullptr, &self, false};
+}
+
+[[noreturn, gnu::noinline]] void outside(const char* what) {
+  const std::string text = std::string("jzx::") + what +
+                           "() was called outside of a fiber: it waits or tells who runs, "
+                           "and only code started by spawn_fn() can ask for that";
+#ifdef __cpp_exceptions
+  throw std::logic_error(text);
+#else
+  std::fprintf(stderr, "%s\n", text.c_str());
+  std::abort();
+#endif
+}
+
+kinds::Fiber& fiber_in(FiberSeat& seat) noexcept { return static_cast<kinds::Fiber&>(seat); }
+
+}  // namespace
+
+const MessageType io_event_key = make_key("jzx::IoEvent", io_event_key);
+const MessageType child_exit_key = make_key("jzx::ChildExit", child_exit_key);
+const MessageType down_key = make_key("jzx::Down", down_key);
+const MessageType exit_key = make_key("jzx::Exit", exit_key);
+const MessageType signal_event_key = make_key("jzx::SignalEvent", signal_event_key);
+
+const MessageType* key_of_signal(const Envelope& envelope) noexcept {
+  const auto& raw = *reinterpret_cast<const RawMessage*>(envelope.storage);
+  switch (static_cast<core::SystemTag>(raw.tag)) {
+    case core::SystemTag::io:
+      return &io_event_key;
+    case core::SystemTag::child_exit:
+      return &child_exit_key;
+    case core::SystemTag::down:
+      return &down_key;
+    case core::SystemTag::exit:
+      return &exit_key;
+    case core::SystemTag::signal:
+      return &signal_event_key;
+    case core::SystemTag::child_restart:
+      break;
+  }
+  return nullptr;
+}
+
+bool is_in_fiber() noexcept {
+  kinds::Fiber* fiber = kinds::Fiber::current();
+  return fiber != nullptr && fiber->is_acting();
+}
+
+FiberSeat& running_fiber(const char* what) {
+  kinds::Fiber* fiber = kinds::Fiber::current();
+  if (fiber == nullptr || !fiber->is_acting()) [[unlikely]]
+    outside(what);
+  return *fiber;
+}
+
+FiberIdentity identify_fiber(const char* what) {
+  const kinds::Fiber& fiber = fiber_in(running_fiber(what));
+  return {&fiber.port(), fiber.id(), fiber.sender};
+}
+
+Envelope* look_for_mail(FiberSeat& fiber, Receive& receive) {
+  return fiber_in(fiber).look_for_mail(receive);
+}
+void end_receive(FiberSeat& fiber, Envelope& envelope) noexcept {
+  fiber_in(fiber).end_receive(envelope);
+}
+void begin_yield(FiberSeat& fiber) { fiber_in(fiber).begin_yield(); }
+void begin_sleep(FiberSeat& fiber, int64_t delay_ms) { fiber_in(fiber).begin_sleep(delay_ms); }
+bool is_sleeping(FiberSeat& fiber, Wait& why) { return fiber_in(fiber).is_sleeping(why); }
+Wait end_in_wait(FiberSeat& fiber) { return fiber_in(fiber).killed(); }
+void exit_fiber(FiberSeat& fiber, ExitReason reason, std::string_view text) {
+  fiber_in(fiber).exit(reason, text);
+}
+
+}  // namespace jzx::detail

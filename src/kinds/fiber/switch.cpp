@@ -1,0 +1,105 @@
+#include "kinds/fiber/switch.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdint>
+#include <new>
+
+#ifndef JZX_INLINE_SWITCH
+#include <boost/context/detail/fcontext.hpp>
+#endif
+
+namespace jzx::kinds {
+
+constinit thread_local Exceptions* of_thread::exceptions = nullptr;
+
+void Switch::prepare_thread() noexcept {
+  of_thread::exceptions = reinterpret_cast<Exceptions*>(abi::__cxa_get_globals());
+}
+
+#ifdef JZX_INLINE_SWITCH
+
+// The first thing on a new stack: calls what prepare() left there. It is the outermost frame, which
+// is what a debugger has to be told.
+extern "C" [[gnu::visibility("hidden")]] void jzx_fiber_start();
+asm(R"(
+    .text
+    .p2align 4
+    .hidden jzx_fiber_start
+    .globl jzx_fiber_start
+    .type jzx_fiber_start, @function
+jzx_fiber_start:
+    .cfi_startproc
+    .cfi_undefined rip
+    popq %rdi
+    popq %rax
+    xorl %ebp, %ebp
+    call *%rax
+    ud2
+    .cfi_endproc
+    .size jzx_fiber_start, .-jzx_fiber_start
+)");
+
+void Switch::prepare(std::byte* low, std::byte* top, Main main, void* argument) noexcept {
+  SwitchAnnotations::prepare(low, top);
+  top -= reinterpret_cast<uintptr_t>(top) % 16;  // where the call in jzx_fiber_start wants it
+  auto* words = reinterpret_cast<uintptr_t*>(top) - 3;
+  words[0] = reinterpret_cast<uintptr_t>(&jzx_fiber_start);
+  words[1] = reinterpret_cast<uintptr_t>(argument);
+  words[2] = reinterpret_cast<uintptr_t>(main);
+  inside = words;
+}
+
+void Switch::leave_for_good() noexcept {
+  detail::leave_stack(*this);
+  __builtin_unreachable();
+}
+
+#else
+
+namespace fcontext = boost::context::detail;
+
+struct Switch::Start {
+  static void run(fcontext::transfer_t from) {
+    auto& self = *static_cast<Switch*>(from.data);
+    self.outside = from.fctx;
+    self.arrived();
+    self.main_(self.argument_);
+  }
+};
+
+void Switch::prepare(std::byte* low, std::byte* top, Main main, void* argument) noexcept {
+  SwitchAnnotations::prepare(low, top);
+  main_ = main;
+  argument_ = argument;
+  inside = fcontext::make_fcontext(top, static_cast<size_t>(top - low), &Start::run);
+}
+
+void Switch::jump_in() noexcept {
+  before_enter();
+  inside = fcontext::jump_fcontext(inside, this).fctx;
+  after_enter();
+}
+
+void Switch::jump_out(bool is_last) noexcept {
+  before_leave(is_last);
+  outside = fcontext::jump_fcontext(outside, nullptr).fctx;
+  arrived();
+}
+
+void Switch::leave_for_good() noexcept {
+  jump_out(true);
+  __builtin_unreachable();
+}
+
+#endif
+
+}  // namespace jzx::kinds
+
+#ifndef JZX_INLINE_SWITCH
+namespace jzx::detail {
+
+void leave_stack(FiberSeat& at) noexcept { static_cast<kinds::Switch&>(at).jump_out(false); }
+
+}  // namespace jzx::detail
+#endif

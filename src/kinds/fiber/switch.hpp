@@ -1,0 +1,102 @@
+// From the stack of who runs a fiber to the fiber's own, and back.
+//
+//   scheduler's stack            fiber's stack
+//   enter() ───────────────────▶ main(argument)
+//      ◀──────────────────────── leave_stack()
+//   enter() ───────────────────▶   … goes on behind leave_stack()
+//      ◀──────────────────────── leave_for_good()
+//
+// A stack that is left has exceptions of its own, caught and flying: the C++ runtime keeps them per
+// thread, so they are changed over at every switch. Sanitizers and valgrind are told of it; see
+// annotations.hpp. How the switch itself is done, and why so: jzx/detail/stack_switch.hpp.
+//
+// Threads: one at a time. It may be entered by another thread each time; what is on its stack must
+// not remember anything of a thread across leave_stack().
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <jzx/detail/stack_switch.hpp>
+
+#include "kinds/fiber/annotations.hpp"
+
+namespace jzx::kinds {
+
+// As the C++ runtime lays them out.
+struct Exceptions {
+  void* caught = nullptr;
+  unsigned flying = 0;
+};
+
+namespace of_thread {
+// initial-exec: one load, also from a shared library.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local Exceptions* exceptions;
+}  // namespace of_thread
+
+class Switch : public detail::FiberSeat, private SwitchAnnotations {
+ public:
+  using Main = void (*)(void* argument);
+
+  Switch() noexcept = default;
+  Switch(const Switch&) = delete;
+  Switch& operator=(const Switch&) = delete;
+
+  // The first enter() calls main(argument) on the stack from `low` to `top`. main must not return.
+  void prepare(std::byte* low, std::byte* top, Main main, void* argument) noexcept;
+  // After leave_for_good(), or if it was never entered.
+  void end() noexcept { SwitchAnnotations::end(); }
+
+  // ---- on the stack of who runs it ----
+
+  // Before a thread's first enter().
+  static void prepare_thread() noexcept;
+  [[nodiscard]] static bool is_thread_prepared() noexcept {
+    return of_thread::exceptions != nullptr;
+  }
+  [[gnu::always_inline]] void enter() noexcept {
+    // Who enters stays on this thread.
+    Exceptions& current = *of_thread::exceptions;
+    const Exceptions outer = std::exchange(current, exceptions_);
+    jump_in();
+    exceptions_ = std::exchange(current, outer);
+  }
+
+  // ---- on the stack of its own ----
+  [[noreturn]] void leave_for_good() noexcept;
+
+ private:
+#ifdef JZX_INLINE_SWITCH
+  [[gnu::always_inline]] void jump_in() noexcept {
+    detail::FiberSeat* place = this;
+    asm volatile(
+        "leaq -128(%%rsp), %%rsp\n\t"  // as in leave_stack()
+        "pushq %%rbp\n\t"
+        "call 1f\n\t"  // leave_stack() comes back behind it, by the `ret` that belongs to it
+        "jmp 2f\n"
+        "1:\n\t"
+        "movq %%rsp, 8(%%rdi)\n\t"
+        "movq (%%rdi), %%rsp\n\t"
+        "popq %%rax\n\t"
+        "jmp *%%rax\n"
+        "2:\n\t"
+        "popq %%rbp\n\t"
+        "leaq 128(%%rsp), %%rsp"
+        : "+D"(place)
+        :
+        : JZX_ALL_REGISTERS);
+  }
+#else
+  friend void detail::leave_stack(detail::FiberSeat& at) noexcept;
+  struct Start;
+  void jump_in() noexcept;
+  void jump_out(bool is_last) noexcept;
+
+  Main main_ = nullptr;
+  void* argument_ = nullptr;
+#endif
+
+  Exceptions exceptions_;
+};
+
+}  // namespace jzx::kinds
