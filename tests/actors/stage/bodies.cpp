@@ -1,0 +1,7 @@
+#include "actors/stage/body.hpp"
+
+namespace jzx::actors {
+
+std::vector<const Body*> all_bodies() { return {&behaviour_body(), &handlers_body()}; }
+
+}  // namespace jzx::actors
