@@ -35,6 +35,7 @@ enum class Verb : uint8_t {
   whereis,        // `text`; the answer's number is the id, or 0
   spawn_child,    // labelled `text`; the answer's number is the id
   hold,           // waits at the gate
+  spin,           // sends this to itself again and again, until the gate is open
 };
 
 struct Command {
@@ -99,6 +100,12 @@ namespace say {
 [[nodiscard]] inline Command hold(std::shared_ptr<testing::Gate> gate) {
   Command command = of(Verb::hold);
   command.gate = std::move(gate);
+  return command;
+}
+
+[[nodiscard]] inline Command spin(std::shared_ptr<testing::Gate> until) {
+  Command command = of(Verb::spin);
+  command.gate = std::move(until);
   return command;
 }
 

@@ -70,8 +70,8 @@ size_t Journal::count(const Query& query) const {
 }
 
 size_t Journal::count_locked(const Query& query) const {
-  return static_cast<size_t>(std::count_if(
-      notes_.begin(), notes_.end(), [&](const Note& note) { return query.fits(note); }));
+  return static_cast<size_t>(std::count_if(notes_.begin(), notes_.end(),
+                                           [&](const Note& note) { return query.fits(note); }));
 }
 
 std::vector<ActorId> Journal::alive() const {
@@ -94,8 +94,8 @@ std::string Journal::text() const {
   std::ostringstream out;
   for (const Note& note : all()) {
     out << name_of(note.kind) << " who " << std::hex << note.who << " other " << note.other
-        << std::dec << " number " << note.number << " error " << to_string(note.error)
-        << " reason " << to_string(note.reason) << " text '" << note.text << "'\n";
+        << std::dec << " number " << note.number << " error " << to_string(note.error) << " reason "
+        << to_string(note.reason) << " text '" << note.text << "'\n";
   }
   return out.str();
 }

@@ -34,8 +34,6 @@ class OnStage : public ::testing::TestWithParam<Cast> {
   [[nodiscard]] Stage& stage() { return *stage_; }
   [[nodiscard]] World& world() { return stage_->world(); }
   [[nodiscard]] Journal& journal() { return stage_->journal(); }
-  // Destroys the system; the checks of the stage follow.
-  void leave_stage() { stage_.reset(); }
 
   ActorId spawn(const Wish& wish = {}) { return stage_->spawn(wish); }
   void tell(ActorId whom, Command command) { stage_->tell(whom, std::move(command)); }
@@ -50,11 +48,11 @@ class OnStage : public ::testing::TestWithParam<Cast> {
 
 }  // namespace jzx::actors
 
-#define JZX_FOR_ALL_BODIES(suite)                                                       \
-  INSTANTIATE_TEST_SUITE_P(All, suite,                                                  \
-                           ::testing::Combine(::testing::ValuesIn(all_bodies()),        \
-                                              ::testing::ValuesIn(all_drivers())),      \
-                           cast_name)
+#define JZX_FOR_ALL_BODIES(suite)                                                                \
+  INSTANTIATE_TEST_SUITE_P(                                                                      \
+      All, suite,                                                                                \
+      ::testing::Combine(::testing::ValuesIn(all_bodies()), ::testing::ValuesIn(all_drivers())), \
+      cast_name)
 
 #define NEEDS(trait)                                                \
   do {                                                              \

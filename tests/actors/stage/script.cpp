@@ -15,7 +15,7 @@ struct Answer {
   uint64_t number = 0;
 };
 
-// Everything but records and batches.
+// Everything but records, batches and spins.
 Answer act(ScriptFace& face, const Command& command) {
   World& world = face.world();
   const ActorId target = command.target == 0 ? face.self() : command.target;
@@ -60,8 +60,7 @@ Answer act(ScriptFace& face, const Command& command) {
       answer.error = world.trap_exit(face.self(), command.number != 0);
       break;
     case Verb::send_after:
-      answer.error =
-          world.send_after(command.number, target, command.then.at(0), answer.number);
+      answer.error = world.send_after(command.number, target, command.then.at(0), answer.number);
       break;
     case Verb::cancel:
       answer.error = world.cancel(command.number);
@@ -78,6 +77,8 @@ Answer act(ScriptFace& face, const Command& command) {
     case Verb::hold:
       EXPECT_TRUE(command.gate->wait());
       break;
+    case Verb::spin:
+      break;
   }
   return answer;
 }
@@ -93,6 +94,11 @@ void run(Stage& stage, ScriptFace& face, const Command& command) {
   }
   if (command.verb == Verb::batch) {
     for (const Command& one : command.then) run(stage, face, one);
+    return;
+  }
+  if (command.verb == Verb::spin) {
+    if (command.gate->is_open()) return;
+    EXPECT_EQ(face.world().send(face.self(), command), Errc::ok);
     return;
   }
   const Answer answer = act(face, command);

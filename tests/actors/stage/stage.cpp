@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <map>
+#include <utility>
 
 #include "capi/loop_handle.hpp"
 
@@ -28,10 +30,20 @@ Stage::Stage(const Body& body, const std::string& driver, const SystemOptions& o
       world_(body.open_world(*this)) {}
 
 Stage::~Stage() {
+  close();
+  if (::testing::Test::HasFailure()) std::fputs(journal_.text().c_str(), stderr);
+}
+
+void Stage::close() {
+  if (is_closed_) return;
   driver_->settle();
+  cut();
+}
+
+void Stage::cut() {
+  is_closed_ = true;
   driver_->halt();
   check_ledger();
-  // The journal still asks it for the time while it goes.
   driver_->close();
   EXPECT_EQ(books_.accepted.load(),
             books_.performed.load() + books_.dead.load() + books_.cancelled.load())
@@ -39,7 +51,6 @@ Stage::~Stage() {
       << ", cancelled " << books_.cancelled.load();
   check_lives();
   EXPECT_EQ(allocator_.live_blocks(), 0) << "everything goes back to the allocator";
-  if (::testing::Test::HasFailure()) std::fputs(journal_.text().c_str(), stderr);
 }
 
 void Stage::check_ledger() {
@@ -91,7 +102,9 @@ Note Stage::ask(ActorId whom, Command command) {
 }
 
 Note Stage::await(const Query& query, size_t count) {
-  if (!driver_->await(journal_, query, count)) {
+  // After one that never came the others are not waited for.
+  if (has_given_up_ || !driver_->await(journal_, query, count)) {
+    has_given_up_ = true;
     ADD_FAILURE() << "it never came; there are " << journal_.count(query) << " of " << count;
     return {};
   }

@@ -57,6 +57,10 @@ class Stage final : private Observer {
   // Settles, then: how many are there?
   [[nodiscard]] size_t count(const Query& query);
   void end_everybody() { driver_->end_everybody(journal_); }
+  // Destroys the system and makes the checks; the destructor does it otherwise.
+  void close();
+  // The same in the middle of things: actors that always have something to do never settle.
+  void cut();
   // A gate for say::hold(). On a loop, where nothing happens while the test acts, it is open.
   [[nodiscard]] std::shared_ptr<testing::Gate> gate() const;
 
@@ -97,6 +101,8 @@ class Stage final : private Observer {
   std::unique_ptr<Face> face_;
   std::unique_ptr<World> world_;
   uint64_t tokens_ = 0;
+  bool is_closed_ = false;
+  bool has_given_up_ = false;
 };
 
 }  // namespace jzx::actors

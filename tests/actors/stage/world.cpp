@@ -34,9 +34,9 @@ CppWorld::CppWorld(Stage& stage, SystemFace& face)
     : World(stage), face_(face), port_(detail::port_of(face)) {}
 
 Errc CppWorld::supervise(const Family& family, ActorId parent, ActorId& out) {
-  const SupervisorRef supervisor = face_.supervise(
-      {family.strategy, family.intensity, milliseconds(family.period_ms)}, specs(family),
-      pid(parent));
+  const SupervisorRef supervisor =
+      face_.supervise({family.strategy, family.intensity, milliseconds(family.period_ms)},
+                      specs(family), pid(parent));
   out = supervisor.pid().id();
   return supervisor ? Errc::ok : face_.supervise_error();
 }
@@ -77,10 +77,11 @@ std::vector<ChildSpec> CppWorld::specs(const Family& family) const {
                                       {member.family->strategy, member.family->intensity,
                                        milliseconds(member.family->period_ms)},
                                       specs(*member.family));
-    if (member.mode == ChildMode::transient) spec = std::move(spec).transient();
-    if (member.mode == ChildMode::temporary) spec = std::move(spec).temporary();
+    // They change it in place; what they return is for chains.
+    if (member.mode == ChildMode::transient) (void)std::move(spec).transient();
+    if (member.mode == ChildMode::temporary) (void)std::move(spec).temporary();
     if (member.backoff_ms != 0) {
-      spec = std::move(spec).backoff({.initial = milliseconds(member.backoff_ms)});
+      (void)std::move(spec).backoff({.initial = milliseconds(member.backoff_ms)});
     }
     made.push_back(std::move(spec));
   }

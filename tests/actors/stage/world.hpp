@@ -35,7 +35,7 @@ struct Family;
 struct Member {
   std::string name;
   ChildMode mode = ChildMode::permanent;
-  uint32_t backoff_ms = 0;                 // 0: started again at once
+  uint32_t backoff_ms = 0;                   // 0: started again at once
   std::shared_ptr<Family> family = nullptr;  // not null: a supervisor
 };
 
