@@ -61,6 +61,10 @@ class CWorld final : public World {
     jzx_actor_id id = 0;
     return jzx_whereis(loop_, name.c_str(), &id) == JZX_OK ? id : 0;
   }
+  Errc watch_fd(int fd, ActorId owner) override {
+    return from_c(jzx_watch_fd(loop_, fd, owner, JZX_IO_READ));
+  }
+  Errc unwatch_fd(int fd) override { return from_c(jzx_unwatch_fd(loop_, fd)); }
 
  protected:
   // From the test's other threads too, which on a loop only this call may be used by.
@@ -160,6 +164,11 @@ jzx_behavior_result behave(jzx_context* context, const jzx_message* message) {
       hear(stage, context->self, ChildExit{child.child, from_c(child.reason), {}});
       return JZX_BEHAVIOR_OK;
     }
+    case JZX_TAG_SYS_IO: {
+      const auto& event = *static_cast<const jzx_io_event*>(message->data);
+      hear(stage, context->self, IoEvent{event.fd, event.readiness});
+      return JZX_BEHAVIOR_OK;
+    }
     default: {
       Behaving face(stage, *context, *message);
       perform(stage, face, *static_cast<const Command*>(message->data));
@@ -178,6 +187,10 @@ class BehaviourBody final : public Body {
     switch (trait) {
       case Trait::priority:
         return "jzx_spawn_opts has no priority";
+      case Trait::overload:
+        return "jzx_spawn_opts has no overload rule";
+      case Trait::placement:
+        return "jzx_spawn_opts has no placement";
       case Trait::texts:
         return "a behaviour fails without a text, and C signals carry none";
     }

@@ -19,6 +19,7 @@ struct Scripted {
   void on(const Down& down, Context& context) { hear(stage, context.self().id(), down); }
   void on(const Exit& exit, Context& context) { hear(stage, context.self().id(), exit); }
   void on(const ChildExit& child, Context& context) { hear(stage, context.self().id(), child); }
+  void on(const IoEvent& event, Context& context) { hear(stage, context.self().id(), event); }
 
   Stage& stage;
 };

@@ -92,11 +92,41 @@ TEST_P(Mailboxes, ThatAreFullDoNotKeepTheirActorFromEnding) {
   EXPECT_EQ(count(seen::dead(a)), 2u);
 }
 
+TEST_P(Mailboxes, ThatDropTheNewestDeadLetterIt) {
+  NEEDS(Trait::overload);
+  const ActorId a = spawn({.mailbox_cap = room_for(2), .overload = Overload::drop_newest});
+  tell(a, say::send_records(0, 1, 4));
+  await(seen::recorded(a), 2);
+  await(seen::dead(a), 2);
+  EXPECT_EQ(answers(a), (std::vector<Errc>{kOk, kOk, kOk, kOk}));
+  EXPECT_EQ(numbers(all(seen::recorded(a))), (std::vector<uint64_t>{1, 2}));
+  EXPECT_EQ(numbers(all(seen::dead(a))), (std::vector<uint64_t>{3, 4}));
+  for (const Note& dead : all(seen::dead(a))) EXPECT_EQ(dead.fate, DeadLetterReason::overload);
+}
+
 TEST_P(Mailboxes, OfTheUsualSizeTakeAThousandAtOnce) {
   const ActorId a = spawn();
   tell(a, say::send_records(0, 1, 1000));
   await(seen::recorded(a), 1000);
   EXPECT_EQ(count(seen::full(a)), 0u);
+}
+
+// What is too much is dropped when a turn begins; here a message is a turn.
+class MailboxesOfShortTurns : public OnStage {
+ protected:
+  MailboxesOfShortTurns() : OnStage(SystemOptions{.max_msgs_per_actor = 1}) {}
+};
+JZX_FOR_ALL_BODIES(MailboxesOfShortTurns);
+
+TEST_P(MailboxesOfShortTurns, ThatDropTheOldestDeadLetterIt) {
+  NEEDS(Trait::overload);
+  const ActorId a = spawn({.mailbox_cap = room_for(2), .overload = Overload::drop_oldest});
+  tell(a, say::send_records(0, 1, 4));
+  await(seen::recorded(a), 2);
+  stage().settle();
+  EXPECT_EQ(numbers(all(seen::recorded(a))), (std::vector<uint64_t>{3, 4}));
+  EXPECT_EQ(numbers(all(seen::dead(a))), (std::vector<uint64_t>{1, 2}));
+  for (const Note& dead : all(seen::dead(a))) EXPECT_EQ(dead.fate, DeadLetterReason::overload);
 }
 
 }  // namespace

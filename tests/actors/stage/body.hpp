@@ -14,8 +14,10 @@ namespace jzx::actors {
 
 // What not every face offers.
 enum class Trait : uint8_t {
-  priority,  // Wish::priority is kept
-  texts,     // fail() says why, and signals carry it
+  priority,   // Wish::priority
+  overload,   // Wish::overload
+  placement,  // Wish::placement
+  texts,      // fail() says why, and signals carry it
 };
 
 class Body {

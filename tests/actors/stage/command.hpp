@@ -34,6 +34,8 @@ enum class Verb : uint8_t {
   register_name,  // `text` for `target`
   whereis,        // `text`; the answer's number is the id, or 0
   spawn_child,    // labelled `text`; the answer's number is the id
+  watch_fd,       // the fd `number`, for reading
+  unwatch_fd,     // the fd `number`
   hold,           // waits at the gate
   spin,           // sends this to itself again and again, until the gate is open
 };
@@ -96,6 +98,12 @@ namespace say {
 }
 [[nodiscard]] inline Command spawn_child(std::string label) {
   return of(Verb::spawn_child, 0, 0, std::move(label));
+}
+[[nodiscard]] inline Command watch_fd(int fd) {
+  return of(Verb::watch_fd, 0, static_cast<uint64_t>(fd));
+}
+[[nodiscard]] inline Command unwatch_fd(int fd) {
+  return of(Verb::unwatch_fd, 0, static_cast<uint64_t>(fd));
 }
 [[nodiscard]] inline Command hold(std::shared_ptr<testing::Gate> gate) {
   Command command = of(Verb::hold);

@@ -20,6 +20,8 @@ const char* name_of(Note::Kind kind) {
       return "exit";
     case Note::Kind::child_exit:
       return "child_exit";
+    case Note::Kind::io:
+      return "io";
     case Note::Kind::begun:
       return "begun";
     case Note::Kind::ended:

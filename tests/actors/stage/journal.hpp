@@ -26,6 +26,7 @@ struct Note {
     down,        // who heard of other: reason, text; number is the reference
     exit,        // the same of a link
     child_exit,  // the same of a child
+    io,          // who heard that the fd `number` is ready
     // by the observer
     begun,      // who, text is the label
     ended,      // who: reason, text
@@ -72,6 +73,7 @@ using Kind = Note::Kind;
 [[nodiscard]] inline Query child_exit(ActorId who, ActorId of = 0) {
   return {Kind::child_exit, who, of};
 }
+[[nodiscard]] inline Query io(ActorId who) { return {Kind::io, who}; }
 [[nodiscard]] inline Query begun(ActorId who) { return {Kind::begun, who}; }
 [[nodiscard]] inline Query begun(std::string label) {
   return {Kind::begun, 0, 0, {}, std::move(label)};

@@ -74,6 +74,12 @@ Answer act(ScriptFace& face, const Command& command) {
     case Verb::spawn_child:
       answer.error = world.spawn({.label = command.text, .parent = face.self()}, answer.number);
       break;
+    case Verb::watch_fd:
+      answer.error = world.watch_fd(static_cast<int>(command.number), target);
+      break;
+    case Verb::unwatch_fd:
+      answer.error = world.unwatch_fd(static_cast<int>(command.number));
+      break;
     case Verb::hold:
       EXPECT_TRUE(command.gate->wait());
       break;
@@ -136,6 +142,11 @@ void hear(Stage& stage, ActorId self, const Exit& exit) {
 }
 void hear(Stage& stage, ActorId self, const ChildExit& child) {
   note_end(stage, Note::Kind::child_exit, self, child.child, 0, child.reason, child.text);
+}
+void hear(Stage& stage, ActorId self, const IoEvent& event) {
+  EXPECT_NE(event.readiness & kIoRead, 0u);
+  stage.journal().add(
+      {.kind = Note::Kind::io, .who = self, .number = static_cast<uint64_t>(event.fd)});
 }
 
 }  // namespace jzx::actors

@@ -29,5 +29,6 @@ void perform(Stage& stage, ScriptFace& face, const Command& command);
 void hear(Stage& stage, ActorId self, const Down& down);
 void hear(Stage& stage, ActorId self, const Exit& exit);
 void hear(Stage& stage, ActorId self, const ChildExit& child);
+void hear(Stage& stage, ActorId self, const IoEvent& event);
 
 }  // namespace jzx::actors

@@ -65,6 +65,8 @@ SpawnOptions CppWorld::options(const Wish& wish) const {
   options.mailbox_cap = wish.mailbox_cap;
   options.supervisor = pid(wish.parent);
   options.priority = wish.priority;
+  options.overload = wish.overload;
+  options.placement = wish.placement;
   return options;
 }
 

@@ -25,6 +25,8 @@ struct Wish {
   uint32_t mailbox_cap = 0;  // slots, of which the system has 4; 0: the default
   ActorId parent = 0;
   Priority priority = Priority::normal;
+  Overload overload = Overload::refuse;
+  Placement placement = Placement::anywhere();
 };
 
 // Of a mailbox with room for this many commands.
@@ -75,6 +77,10 @@ class World {
   // 0: nobody.
   virtual ActorId whereis(const std::string& name) = 0;
 
+  // For reading.
+  virtual Errc watch_fd(int fd, ActorId owner) = 0;
+  virtual Errc unwatch_fd(int fd) = 0;
+
  protected:
   virtual Errc do_send(ActorId to, Command command) = 0;
   virtual Errc do_send_after(uint64_t ms, ActorId to, Command command, uint64_t& timer) = 0;
@@ -102,6 +108,8 @@ class CppWorld : public World {
     return face_.register_name(pid(whom), name);
   }
   ActorId whereis(const std::string& name) override { return face_.whereis(name).id(); }
+  Errc watch_fd(int fd, ActorId owner) override { return face_.watch_fd(fd, pid(owner), kIoRead); }
+  Errc unwatch_fd(int fd) override { return face_.unwatch_fd(fd); }
 
  protected:
   // A child of this body in a supervisor.
