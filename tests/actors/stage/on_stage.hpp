@@ -10,27 +10,39 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <ostream>
 #include <string>
-#include <tuple>
+#include <vector>
 
 #include "actors/stage/stage.hpp"
 
 namespace jzx::actors {
 
-using Cast = std::tuple<const Body*, std::string>;
+// Who plays, and where.
+struct Cast {
+  const Body* body;
+  std::string driver;
 
-// As in "handlers_on_workers_2".
-[[nodiscard]] inline std::string cast_name(const ::testing::TestParamInfo<Cast>& info) {
-  return std::string(std::get<0>(info.param)->name()) + "_on_" + std::get<1>(info.param);
+  // As in "handlers_on_workers_2".
+  [[nodiscard]] std::string name() const { return std::string(body->name()) + "_on_" + driver; }
+  friend void PrintTo(const Cast& cast, std::ostream* out) { *out << cast.name(); }
+};
+
+[[nodiscard]] inline std::vector<Cast> all_casts() {
+  std::vector<Cast> all;
+  for (const Body* body : all_bodies()) {
+    for (const std::string& driver : all_drivers()) all.push_back({body, driver});
+  }
+  return all;
 }
 
 class OnStage : public ::testing::TestWithParam<Cast> {
  protected:
   explicit OnStage(const SystemOptions& options = {}) {
-    stage_.emplace(body(), std::get<1>(GetParam()), options);
+    stage_.emplace(body(), GetParam().driver, options);
   }
 
-  [[nodiscard]] static const Body& body() { return *std::get<0>(GetParam()); }
+  [[nodiscard]] static const Body& body() { return *GetParam().body; }
   [[nodiscard]] Stage& stage() { return *stage_; }
   [[nodiscard]] World& world() { return stage_->world(); }
   [[nodiscard]] Journal& journal() { return stage_->journal(); }
@@ -48,11 +60,9 @@ class OnStage : public ::testing::TestWithParam<Cast> {
 
 }  // namespace jzx::actors
 
-#define JZX_FOR_ALL_BODIES(suite)                                                                \
-  INSTANTIATE_TEST_SUITE_P(                                                                      \
-      All, suite,                                                                                \
-      ::testing::Combine(::testing::ValuesIn(all_bodies()), ::testing::ValuesIn(all_drivers())), \
-      cast_name)
+#define JZX_FOR_ALL_BODIES(suite)                                        \
+  INSTANTIATE_TEST_SUITE_P(All, suite, ::testing::ValuesIn(all_casts()), \
+                           [](const auto& cast) { return cast.param.name(); })
 
 #define NEEDS(trait)                                                \
   do {                                                              \
