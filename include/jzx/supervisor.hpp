@@ -79,14 +79,15 @@ class ChildSpec {
   ChildSpec(std::string name, const SupervisorOptions& options, std::vector<ChildSpec> children)
       : name_(std::move(name)), options_(options), children_(std::move(children)) {}
 
-  ChildSpec&& permanent() && { return with_mode(ChildMode::permanent); }
-  ChildSpec&& transient() && { return with_mode(ChildMode::transient); }
-  ChildSpec&& temporary() && { return with_mode(ChildMode::temporary); }
-  ChildSpec&& mailbox_cap(uint32_t slots) && {
+  // By value, so that a spec can also be changed step by step: spec = std::move(spec).transient().
+  [[nodiscard]] ChildSpec permanent() && { return with_mode(ChildMode::permanent); }
+  [[nodiscard]] ChildSpec transient() && { return with_mode(ChildMode::transient); }
+  [[nodiscard]] ChildSpec temporary() && { return with_mode(ChildMode::temporary); }
+  [[nodiscard]] ChildSpec mailbox_cap(uint32_t slots) && {
     mailbox_cap_ = slots;
     return std::move(*this);
   }
-  ChildSpec&& backoff(const Backoff& spec) && {
+  [[nodiscard]] ChildSpec backoff(const Backoff& spec) && {
     backoff_ = std::make_shared<Backoff>(spec);
     return std::move(*this);
   }
@@ -101,7 +102,7 @@ class ChildSpec {
   [[nodiscard]] const Backoff* backoff_spec() const noexcept { return backoff_.get(); }
 
  private:
-  ChildSpec&& with_mode(ChildMode mode) {
+  ChildSpec with_mode(ChildMode mode) {
     mode_ = mode;
     return std::move(*this);
   }

@@ -122,6 +122,18 @@ TEST_F(Supervise, BringsChildrenBackAsTheirModesSay) {
   EXPECT_EQ(log, (Log{"-transient", "-temporary", "+transient"}));
 }
 
+TEST_F(Supervise, KeepsASpecThatIsChangedStepByStep) {
+  ChildSpec one = worker("one");
+  one = std::move(one).temporary();
+  one = std::move(one).mailbox_cap(6);
+  one = std::move(one).backoff({.initial = 1ms});
+  ChildSpec inner = jzx::supervisor("inner", {}, {worker("leaf")});
+  inner = std::move(inner).transient();
+  (void)loop.supervise({}, {one, inner});
+  loop.settle();
+  EXPECT_EQ(loop.seen().started(), (Log{"", "one", "inner", "leaf"}));
+}
+
 TEST_F(Supervise, MakesEveryChildFromFreshCopiesOfTheArguments) {
   struct Spender {
     explicit Spender(std::vector<int> the_coins) : coins(std::move(the_coins)) {}

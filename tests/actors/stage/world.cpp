@@ -79,11 +79,10 @@ std::vector<ChildSpec> CppWorld::specs(const Family& family) const {
                                       {member.family->strategy, member.family->intensity,
                                        milliseconds(member.family->period_ms)},
                                       specs(*member.family));
-    // They change it in place; what they return is for chains.
-    if (member.mode == ChildMode::transient) (void)std::move(spec).transient();
-    if (member.mode == ChildMode::temporary) (void)std::move(spec).temporary();
+    if (member.mode == ChildMode::transient) spec = std::move(spec).transient();
+    if (member.mode == ChildMode::temporary) spec = std::move(spec).temporary();
     if (member.backoff_ms != 0) {
-      (void)std::move(spec).backoff({.initial = milliseconds(member.backoff_ms)});
+      spec = std::move(spec).backoff({.initial = milliseconds(member.backoff_ms)});
     }
     made.push_back(std::move(spec));
   }
