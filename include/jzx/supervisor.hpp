@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <jzx/actor_ref.hpp>
+#include <jzx/detail/fiber_body.hpp>
 
 namespace jzx {
 
@@ -69,6 +70,26 @@ class ActorMakerFor final : public ActorMaker {
   std::tuple<Args...> args_;
 };
 
+// Makes a fiber with the same function, again and again.
+class FiberMaker {
+ public:
+  virtual ~FiberMaker() = default;
+  // nullptr and the error: no stack.
+  [[nodiscard]] virtual FiberSeat* make(Port& port, size_t stack_size, Errc& error) = 0;
+};
+
+template <class F>
+class FiberMakerFor final : public FiberMaker {
+ public:
+  explicit FiberMakerFor(F body) : body_(std::move(body)) {}
+  FiberSeat* make(Port& port, size_t stack_size, Errc& error) override {
+    return make_fiber_body(port, stack_size, F(body_), error);
+  }
+
+ private:
+  F body_;
+};
+
 }  // namespace detail
 
 // One child of a supervisor, or a supervisor as a child.
@@ -76,6 +97,8 @@ class ChildSpec {
  public:
   ChildSpec(std::string name, std::shared_ptr<detail::ActorMaker> maker)
       : name_(std::move(name)), maker_(std::move(maker)) {}
+  ChildSpec(std::string name, std::shared_ptr<detail::FiberMaker> maker)
+      : name_(std::move(name)), fiber_maker_(std::move(maker)) {}
   ChildSpec(std::string name, const SupervisorOptions& options, std::vector<ChildSpec> children)
       : name_(std::move(name)), options_(options), children_(std::move(children)) {}
 
@@ -87,6 +110,11 @@ class ChildSpec {
     mailbox_cap_ = slots;
     return std::move(*this);
   }
+  // Of a fiber; see SpawnOptions.
+  [[nodiscard]] ChildSpec stack_size(size_t bytes) && {
+    stack_size_ = bytes;
+    return std::move(*this);
+  }
   [[nodiscard]] ChildSpec backoff(const Backoff& spec) && {
     backoff_ = std::make_shared<Backoff>(spec);
     return std::move(*this);
@@ -95,6 +123,10 @@ class ChildSpec {
   // ---- for the library ----
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::shared_ptr<detail::ActorMaker>& maker() const noexcept { return maker_; }
+  [[nodiscard]] const std::shared_ptr<detail::FiberMaker>& fiber_maker() const noexcept {
+    return fiber_maker_;
+  }
+  [[nodiscard]] size_t stack_bytes() const noexcept { return stack_size_; }
   [[nodiscard]] const SupervisorOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::vector<ChildSpec>& children() const noexcept { return children_; }
   [[nodiscard]] ChildMode mode() const noexcept { return mode_; }
@@ -108,7 +140,10 @@ class ChildSpec {
   }
 
   std::string name_;
-  std::shared_ptr<detail::ActorMaker> maker_;  // null: a supervisor
+  // Both null: a supervisor.
+  std::shared_ptr<detail::ActorMaker> maker_;
+  std::shared_ptr<detail::FiberMaker> fiber_maker_;
+  size_t stack_size_ = 0;
   SupervisorOptions options_;
   std::vector<ChildSpec> children_;
   ChildMode mode_ = ChildMode::permanent;
@@ -120,6 +155,19 @@ template <class A, class... Args>
 [[nodiscard]] ChildSpec child(std::string name, Args&&... args) {
   return {std::move(name), std::make_shared<detail::ActorMakerFor<A, std::decay_t<Args>...>>(
                                std::forward<Args>(args)...)};
+}
+
+// A fiber as a child: every start calls a copy of this function. A fiber that returns has ended
+// normally.
+template <class F>
+[[nodiscard]] ChildSpec child_fn(std::string name, F&& body) {
+  static_assert(
+      std::is_invocable_v<std::decay_t<F>> && std::is_copy_constructible_v<std::decay_t<F>>,
+      "jzx: child_fn() takes a function without parameters that can be copied, since "
+      "every restart needs one");
+  std::shared_ptr<detail::FiberMaker> maker =
+      std::make_shared<detail::FiberMakerFor<std::decay_t<F>>>(std::forward<F>(body));
+  return {std::move(name), std::move(maker)};
 }
 
 [[nodiscard]] inline ChildSpec supervisor(std::string name, const SupervisorOptions& options,

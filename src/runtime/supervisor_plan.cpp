@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/guard.hpp"
+#include "kinds/fiber/fiber.hpp"
 #include "kinds/handlers/handlers.hpp"
 #include "runtime/port.hpp"
 
@@ -39,6 +40,38 @@ class HandlersChild final : public supervise::ChildFactory {
   detail::Port& port_;
 };
 
+class FiberChild final : public supervise::ChildFactory {
+ public:
+  FiberChild(std::shared_ptr<detail::FiberMaker> maker, size_t stack_size,
+             detail::Port& port) noexcept
+      : maker_(std::move(maker)), stack_size_(stack_size), port_(port) {}
+
+  Errc make(core::Host&, core::SpawnOptions& options) override {
+    Errc error = Errc::ok;
+    detail::FiberSeat* seat = core::guard([&] { return maker_->make(port_, stack_size_, error); },
+                                          [&](const char*) -> detail::FiberSeat* {
+                                            error = Errc::start_failed;
+                                            return nullptr;
+                                          });
+    if (seat == nullptr) return error;
+    auto& fiber = static_cast<kinds::Fiber&>(*seat);
+    fiber.note_body();
+    kinds::describe_fiber(fiber, options);
+    return Errc::ok;
+  }
+  void unmake(core::Host& host, core::SpawnOptions& options) noexcept override {
+    auto& fiber = *static_cast<kinds::Fiber*>(options.body.words[0]);
+    fiber.destroy_body();
+    kinds::give_fiber(host, fiber);
+  }
+  void dispose(const base::Allocator& allocator) noexcept override { allocator.destroy(this); }
+
+ private:
+  std::shared_ptr<detail::FiberMaker> maker_;
+  size_t stack_size_;
+  detail::Port& port_;
+};
+
 uint32_t whole_ms(std::chrono::milliseconds time) noexcept {
   return static_cast<uint32_t>(std::clamp<int64_t>(time.count(), 0, UINT32_MAX));
 }
@@ -58,6 +91,10 @@ Errc fill_spec(detail::Port& port, const ChildSpec& spec, supervise::ChildSpec& 
   std::memcpy(out.name, spec.name().c_str(), spec.name().size() + 1);
   if (spec.maker() != nullptr) {
     out.factory = allocator.create<HandlersChild>(spec.maker(), port);
+    return out.factory != nullptr ? Errc::ok : Errc::no_memory;
+  }
+  if (spec.fiber_maker() != nullptr) {
+    out.factory = allocator.create<FiberChild>(spec.fiber_maker(), spec.stack_bytes(), port);
     return out.factory != nullptr ? Errc::ok : Errc::no_memory;
   }
   supervise::Plan* nested = nullptr;

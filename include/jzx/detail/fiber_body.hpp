@@ -45,21 +45,21 @@ template <class F, class... Args>
   };
 }
 
+// A fiber with its body, for finish_fiber(); nullptr and the error. Throws what
+// moving the function throws.
 template <class F>
-[[nodiscard]] Errc spawn_fiber(Port& port, size_t stack_size, const SpawnRequest& request, F&& body,
-                               ActorId& out) {
+[[nodiscard]] FiberSeat* make_fiber_body(Port& port, size_t stack_size, F&& body, Errc& error) {
   using Body = std::decay_t<F>;
   static_assert(std::is_invocable_v<Body>,
                 "jzx: spawn_fn() takes a function without parameters; see spawn() for others");
   static_assert(alignof(Body) <= alignof(std::max_align_t),
                 "jzx: what a fiber's function captures may not be over-aligned");
   if constexpr (sizeof(Body) > kLargestBody) {
-    return spawn_fiber(port, stack_size, request,
-                       BoxedBody<Body>{std::make_unique<Body>(std::forward<F>(body))}, out);
+    BoxedBody<Body> boxed{std::make_unique<Body>(std::forward<F>(body))};
+    return make_fiber_body(port, stack_size, std::move(boxed), error);
   } else {
-    Errc error = Errc::ok;
     FiberSeat* seat = begin_fiber(port, fiber_type<Body>, stack_size, error);
-    if (seat == nullptr) return error;
+    if (seat == nullptr) return nullptr;
     // If moving the function throws, the stack goes back.
     struct Undo {
       ~Undo() {
@@ -70,8 +70,16 @@ template <class F>
     } undo{port, seat};
     new (body_of(*seat)) Body(std::forward<F>(body));
     undo.seat = nullptr;
-    return finish_fiber(port, *seat, request, out);
+    return seat;
   }
+}
+
+template <class F>
+[[nodiscard]] Errc spawn_fiber(Port& port, size_t stack_size, const SpawnRequest& request, F&& body,
+                               ActorId& out) {
+  Errc error = Errc::ok;
+  FiberSeat* seat = make_fiber_body(port, stack_size, std::forward<F>(body), error);
+  return seat != nullptr ? finish_fiber(port, *seat, request, out) : error;
 }
 
 }  // namespace jzx::detail

@@ -1,0 +1,343 @@
+// How fibers end, and what is told of it.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cpp/clocked_loop.hpp"
+
+namespace jzx::testing {
+namespace {
+
+struct Go {};
+struct Never {};
+
+// Says when it is gone.
+struct Resource {
+  explicit Resource(int& count) : alive(count) { ++alive; }
+  ~Resource() { --alive; }
+  Resource(const Resource&) = delete;
+  Resource& operator=(const Resource&) = delete;
+  int& alive;
+};
+
+TEST(FiberEnd, ReturningIsANormalEnd) {
+  ClockedLoop loop;
+  const Pid fiber = loop.spawn_fn([] {});
+  loop.settle();
+  EXPECT_EQ(loop.seen().stop_of(fiber.id()).reason, ExitReason::normal);
+  EXPECT_FALSE(loop.seen().is_alive(fiber.id()));
+}
+
+TEST(FiberEnd, ExitSaysWhy) {
+  ClockedLoop loop;
+  int alive = 0;
+  const Pid fiber = loop.spawn_fn([&] {
+    Resource resource(alive);
+    exit(ExitReason::fail, "out of paper");
+#ifndef JZX_LIBRARY_NOEXCEPT
+    ADD_FAILURE() << "exit() unwinds";
+#endif
+  });
+  loop.settle();
+  EXPECT_EQ(alive, 0);
+  EXPECT_EQ(loop.seen().stop_of(fiber.id()).reason, ExitReason::fail);
+  EXPECT_EQ(loop.seen().stop_of(fiber.id()).text, "out of paper");
+}
+
+TEST(FiberEnd, AKillUnwindsTheStackBeforeOthersHearOfIt) {
+  ClockedLoop loop;
+  int alive = 0;
+  int alive_when_told = -1;
+  const Pid fiber = loop.spawn_fn([&] {
+    Resource resource(alive);
+    receive([](Never) {});
+  });
+  loop.spawn_fn([&] {
+    ASSERT_EQ(monitor(fiber), Errc::ok);
+    receive([&](const Down& down) {
+      alive_when_told = alive;
+      EXPECT_EQ(down.reason, ExitReason::killed);
+    });
+  });
+  loop.settle();
+  EXPECT_EQ(alive, 1);
+  EXPECT_EQ(loop.kill(fiber), Errc::ok);
+  loop.settle();
+  EXPECT_EQ(alive_when_told, 0);
+}
+
+TEST(FiberEnd, AKillReachesEveryKindOfWait) {
+  auto [future, promise] = jzx::promise<int>();
+  const std::function<void()> waits[] = {
+      [] { receive([](Never) {}); },
+      [] { receive_for(1h, [](Never) {}); },
+      [] { sleep_for(1h); },
+      [] {
+        for (;;) {
+          if (yield() == Wait::killed) return;
+        }
+      },
+      [&future = future] { (void)future.get(); },
+  };
+  for (const auto& wait : waits) {
+    ClockedLoop loop;
+    int alive = 0;
+    const Pid fiber = loop.spawn_fn([&] {
+      Resource resource(alive);
+      wait();
+    });
+    for (int i = 0; i < 10; ++i) (void)loop.run_once(0ms);
+    EXPECT_EQ(alive, 1);
+    EXPECT_EQ(loop.kill(fiber), Errc::ok);
+    loop.settle();
+    EXPECT_EQ(alive, 0);
+    EXPECT_EQ(loop.seen().stop_of(fiber.id()).reason, ExitReason::killed);
+  }
+  promise.resolve(1);  // nobody waits any more
+}
+
+TEST(FiberEnd, OneThatNeverRanIsNotEntered) {
+  ClockedLoop loop;
+  bool has_run = false;
+  int alive = 0;
+  auto resource = std::make_unique<Resource>(alive);
+  const Pid fiber = loop.spawn_fn([&has_run, resource = std::move(resource)] { has_run = true; });
+  EXPECT_EQ(loop.kill(fiber), Errc::ok);
+  loop.settle();
+  EXPECT_FALSE(has_run);
+  EXPECT_EQ(alive, 0) << "what it was to run with is gone";
+}
+
+TEST(FiberEnd, TheEndOfTheLoopUnwindsThoseThatWait) {
+  int alive = 0;
+  {
+    ClockedLoop loop;
+    for (int i = 0; i < 3; ++i) {
+      loop.spawn_fn([&] {
+        Resource resource(alive);
+        receive_for(1h, [](Never) {});
+      });
+    }
+    loop.spawn_fn([&] {
+      Resource resource(alive);
+      sleep_for(1h);
+    });
+    loop.settle();
+    EXPECT_EQ(alive, 4);
+  }
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(FiberEnd, TheEndOfALinkedOneTakesItAlong) {
+  ClockedLoop loop;
+  int alive = 0;
+  const Pid first = loop.spawn_fn([&] {
+    spawn_link([&] {
+      Resource resource(alive);
+      receive([](Never) {});
+    });
+    receive([](Go) {});
+    exit(ExitReason::fail, "on purpose");
+  });
+  loop.settle();
+  EXPECT_EQ(alive, 1);
+  first << Go{};
+  loop.settle();
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(FiberEnd, WhoTrapsExitsIsToldOfTheEndOfALinkedOne) {
+  ClockedLoop loop;
+  std::string seen;
+  loop.spawn_fn([&] {
+    ASSERT_EQ(trap_exit(true), Errc::ok);
+    spawn_link([] { exit(ExitReason::fail, "on purpose"); });
+    receive([&](const Exit& exit) { seen = exit.text.c_str(); });
+  });
+  loop.settle();
+  EXPECT_EQ(seen, "on purpose");
+}
+
+TEST(FiberEnd, AMonitorFromBirthMissesNothing) {
+  ClockedLoop loop;
+  std::string seen;
+  loop.spawn_fn([&] {
+    spawn_monitor([] { exit(ExitReason::fail, "at once"); });
+    receive([&](const Down& down) { seen = down.text.c_str(); });
+  });
+  loop.settle();
+  EXPECT_EQ(seen, "at once");
+}
+
+TEST(FiberEnd, ASupervisorStartsItAgain) {
+  ClockedLoop loop;
+  int starts = 0;
+  const SupervisorRef family = loop.supervise({}, {child_fn("worker", [&starts] {
+                                                ++starts;
+                                                receive([](Go) {});
+                                                exit(ExitReason::fail, "again");
+                                              })});
+  loop.settle();
+  EXPECT_EQ(starts, 1);
+  const Pid before = family.child(0);
+  before << Go{};
+  loop.settle();
+  EXPECT_EQ(starts, 2);
+  EXPECT_NE(family.child(0), before);
+}
+
+TEST(FiberEnd, TheFunctionsOfFibersAreRefusedElsewhere) {
+#ifndef JZX_LIBRARY_NOEXCEPT
+  EXPECT_THROW((void)self(), std::logic_error);
+  EXPECT_THROW(receive([](Go) {}), std::logic_error);
+  EXPECT_THROW(sleep_for(1ms), std::logic_error);
+
+  struct Handler {
+    std::string* text;
+    void on(Go) {
+      try {
+        receive([](Go) {});
+      } catch (const std::logic_error& error) {
+        *text = error.what();
+      }
+    }
+  };
+  ClockedLoop loop;
+  std::string text;
+  EXPECT_EQ(loop.spawn<Handler>(&text).send(Go{}), Errc::ok);
+  loop.settle();
+  EXPECT_NE(text.find("outside of a fiber"), std::string::npos) << text;
+#endif
+}
+
+TEST(FiberFuture, GetSuspendsTheFiberAndNotTheLoop) {
+  ClockedLoop loop;
+  auto [future, promise] = jzx::promise<int>();
+  int got = 0;
+  bool other_ran = false;
+  loop.spawn_fn([&got, future = std::move(future)]() mutable { got = future.get().value(); });
+  loop.spawn_fn([&] { other_ran = true; });
+  loop.settle();
+  EXPECT_TRUE(other_ran);
+  EXPECT_EQ(got, 0);
+  promise.resolve(5);
+  loop.settle();
+  EXPECT_EQ(got, 5);
+}
+
+TEST(FiberFuture, TwoFibersAskEachOther) {
+  ClockedLoop loop;
+  int got = 0;
+  const Pid doubler = loop.spawn_fn([] {
+    for (;;) {
+      if (receive([](int number) { return number * 2; }) == Wait::killed) return;
+    }
+  });
+  loop.spawn_fn([&] {
+    for (int i = 0; i < 10; ++i) got += ask<int>(doubler, i).get().value();
+    (void)FiberSystem().stop(doubler);
+  });
+  loop.settle();
+  EXPECT_EQ(got, 90);
+}
+
+#ifndef JZX_LIBRARY_NOEXCEPT
+
+TEST(FiberEnd, AnExceptionThatLeavesIsAPanicWithItsText) {
+  ClockedLoop loop;
+  const Pid fiber = loop.spawn_fn([] {
+    yield();
+    throw std::runtime_error("no such table");
+  });
+  loop.settle();
+  EXPECT_EQ(loop.seen().stop_of(fiber.id()).reason, ExitReason::panic);
+  EXPECT_EQ(loop.seen().stop_of(fiber.id()).text, "no such table");
+}
+
+TEST(FiberEnd, WhoSwallowsAKillHasBeenKilledAndIsToldAgain) {
+  ClockedLoop loop;
+  int swallowed = 0;
+  const Pid fiber = loop.spawn_fn([&] {
+    for (int i = 0; i < 3; ++i) {
+      try {
+        receive([](Never) {});
+      } catch (...) {
+        ++swallowed;
+      }
+    }
+  });
+  loop.settle();
+  EXPECT_EQ(loop.kill(fiber), Errc::ok);
+  loop.settle();
+  EXPECT_EQ(swallowed, 3) << "every wait throws again";
+  EXPECT_EQ(loop.seen().stop_of(fiber.id()).reason, ExitReason::killed);
+}
+
+TEST(FiberEnd, AWaitWhileUnwindingAnswersKilled) {
+  struct Waits {
+    ~Waits() {
+      *result = receive_for(1h, [](Never) {});
+    }
+    Wait* result;
+  };
+  ClockedLoop loop;
+  Wait result = Wait::done;
+  const Pid fiber = loop.spawn_fn([&] {
+    Waits waits{&result};
+    receive([](Never) {});
+  });
+  loop.settle();
+  EXPECT_EQ(loop.kill(fiber), Errc::ok);
+  loop.settle();
+  EXPECT_EQ(result, Wait::killed);
+}
+
+TEST(FiberEnd, AnExceptionThatIsBeingHandledStaysTheFibersOwn) {
+  ClockedLoop loop;
+  std::vector<std::string> caught;
+  std::vector<Pid> fibers;
+  for (int i = 0; i < 2; ++i) {
+    fibers.push_back(loop.spawn_fn([&caught, i] {
+      try {
+        throw std::runtime_error(std::to_string(i));
+      } catch (const std::exception&) {
+        EXPECT_EQ(std::uncaught_exceptions(), 0);
+        receive([](Go) {});
+        try {
+          throw;  // the one that this fiber caught, and not the other's
+        } catch (const std::exception& again) {
+          caught.push_back(again.what());
+        }
+      }
+    }));
+  }
+  loop.settle();
+  fibers[0] << Go{};
+  loop.settle();
+  fibers[1] << Go{};
+  loop.settle();
+  EXPECT_EQ(caught, (std::vector<std::string>{"0", "1"}));
+}
+
+TEST(Receive, AGuardThatThrowsLosesNothing) {
+  ClockedLoop loop;
+  int got = 0;
+  const Pid fiber = loop.spawn_fn([&] {
+    try {
+      receive_if([](const int&) -> bool { throw std::runtime_error("no"); }, [](int) {});
+    } catch (const std::runtime_error&) {
+    }
+    receive([&](int number) { got = number; });
+  });
+  loop.settle();
+  fiber << 7;
+  loop.settle();
+  EXPECT_EQ(got, 7);
+}
+
+#endif
+
+}  // namespace
+}  // namespace jzx::testing
