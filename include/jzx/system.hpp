@@ -136,17 +136,14 @@ class SystemFace {
   // It ends when the function returns. An empty Pid if it cannot be (spawn_error()).
   template <class F>
   Pid spawn_fn(F&& body) {
-    return spawn_fn_with(SpawnOptions{}, std::forward<F>(body));
+    if (port_ == nullptr) return spawn_failed<void>(Errc::loop_closed);
+    return spawn_fiber(0, detail::SpawnRequest{}, std::forward<F>(body));
   }
   template <class F>
   Pid spawn_fn_with(const SpawnOptions& options, F&& body) {
     if (port_ == nullptr) return spawn_failed<void>(Errc::loop_closed);
     if (asks_for_others(options)) return spawn_failed<void>(Errc::actor_not_local);
-    ActorId id = 0;
-    const Errc error = detail::spawn_fiber(*port_, options.stack_size, request_of(options),
-                                           std::forward<F>(body), id);
-    if (error != Errc::ok) return spawn_failed<void>(error);
-    return Pid(port_, id);
+    return spawn_fiber(options.stack_size, request_of(options), std::forward<F>(body));
   }
   // The same, with arguments, which are copied or moved to the fiber.
   template <class F, class... Args>
@@ -296,6 +293,12 @@ class SystemFace {
   std::conditional_t<std::is_void_v<A>, Pid, ActorRef<A>> spawn_failed(Errc error) {
     spawn_error_.store(error, std::memory_order_relaxed);  // as above
     return {};
+  }
+  template <class F>
+  Pid spawn_fiber(size_t stack_size, const detail::SpawnRequest& request, F&& body) {
+    ActorId id = 0;
+    const Errc error = detail::spawn_fiber(*port_, stack_size, request, std::forward<F>(body), id);
+    return error == Errc::ok ? Pid(port_, id) : spawn_failed<void>(error);
   }
   [[nodiscard]] bool asks_for_others(const SpawnOptions& options) const noexcept {
     return is_elsewhere(options.supervisor) || is_elsewhere(options.link) ||

@@ -1,20 +1,23 @@
-// Threads that wait until somebody calls them, by a key. A guest is a record on the waiting
-// thread's own stack, so that waiting needs no memory.
+// Threads and fibers that wait until somebody calls them, by a key. A guest is a record on the
+// waiting one's own stack, so that waiting needs no memory.
 //
 //   guest    enter ─▶ look once more at what is waited for ─▶ wait ─▶ look again … ─▶ leave
+//            (a fiber does not wait here: it asks whether it was called, and is woken when it is)
 //   others   call the first few of a key, or all of them; close: everybody
 //
 // A guest that is called before it waits does not wait. It keeps its place until it leaves, so that
 // the longest waiting is called first. One that leaves with a call it did not need hands it to the
 // next of its key: a call is never lost.
 //
-// Threads: any. The locks are innermost: nothing else is taken under them.
+// Threads: any. The locks are innermost: nothing else is taken under them; a guest that is not a
+// thread is woken under them, and must not take one for that.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 
 #include "base/list.hpp"
 
@@ -24,11 +27,22 @@ class WaitingRoom {
  public:
   class Guest : public ListNode<> {
    public:
-    explicit Guest(uint64_t key) noexcept : key_(key) {}
+    using WakeFn = void (*)(Guest& self);
+    // Without a function, a thread waits.
+    explicit Guest(uint64_t key, WakeFn function = nullptr) noexcept : key_(key), wake_(function) {}
 
    private:
     friend WaitingRoom;
+    void wake() noexcept {
+      if (wake_ != nullptr) {
+        wake_(*this);
+      } else {
+        called_.notify_one();
+      }
+    }
+
     const uint64_t key_;
+    const WakeFn wake_;
     bool is_called_ = false;
     std::condition_variable called_;
   };
@@ -48,6 +62,14 @@ class WaitingRoom {
     guest.called_.wait(hold, [&] { return guest.is_called_ || bench.is_closed; });
     guest.is_called_ = false;
     return !bench.is_closed;
+  }
+  // The same for one that is no thread: was it called, or is the room closed, since the last time?
+  enum class Answer : uint8_t { not_yet, called, closed };
+  [[nodiscard]] Answer ask(Guest& guest) noexcept {
+    Bench& bench = bench_of(guest.key_);
+    const std::lock_guard hold(bench.mutex);
+    if (bench.is_closed) return Answer::closed;
+    return std::exchange(guest.is_called_, false) ? Answer::called : Answer::not_yet;
   }
   void leave(Guest& guest) noexcept {
     Bench& bench = bench_of(guest.key_);
@@ -70,7 +92,7 @@ class WaitingRoom {
       const std::lock_guard hold(bench.mutex);
       bench.is_closed = true;
       for (Guest* one = bench.guests.front(); one != nullptr; one = bench.guests.after(*one)) {
-        one->called_.notify_one();
+        one->wake();
       }
     }
   }
@@ -102,7 +124,7 @@ class WaitingRoom {
       if (one->key_ != key || one->is_called_) continue;
       if (count-- == 0) return true;
       one->is_called_ = true;
-      one->called_.notify_one();
+      one->wake();
     }
     return false;
   }

@@ -11,21 +11,41 @@ namespace {
 
 kinds::Fiber& fiber_in(FiberSeat& seat) noexcept { return static_cast<kinds::Fiber&>(seat); }
 
-// The system may have been closed since begin_fiber(): then no host is there to be used.
-void give_up(Port& port, const runtime::Call& call, kinds::Fiber& fiber) noexcept {
-  if (call) {
-    kinds::give_fiber(call.host(), fiber);
-  } else {
-    kinds::give_fiber(port.system, fiber);
+// Until a fiber lives, its seat remembers on which host's thread it is made, if on one at all:
+// asking for that is not free.
+void note_host(FiberSeat& seat, core::Host* here) noexcept { seat.outside = here; }
+core::Host* noted_host(FiberSeat& seat) noexcept { return static_cast<core::Host*>(seat.outside); }
+
+FiberSeat* make(core::Host& host, core::Host* here, const FiberType& type, size_t stack_size,
+                Errc& error) noexcept {
+  kinds::Fiber* fiber = kinds::make_fiber(host, type, stack_size, error);
+  if (fiber != nullptr) note_host(*fiber, here);
+  return fiber;
+}
+
+Errc spawn_on(core::Host& host, kinds::Fiber& fiber, const SpawnRequest& request,
+              ActorId& out) noexcept {
+  core::SpawnOptions options = runtime::spawn_options(host, request);
+  kinds::describe_fiber(fiber, options);
+  const runtime::Spawned spawned = runtime::spawn_bound(host, options, request, out);
+  if (!ok(spawned.error) && !spawned.is_body_ended) {
+    fiber.destroy_body();
+    kinds::give_fiber(host, fiber);
   }
+  return spawned.error;
 }
 
 }  // namespace
 
-FiberSeat* begin_fiber(Port& port, const FiberType& type, size_t stack_size, Errc& error) noexcept {
+// Not inlined, also not by a linker: see Executor::current_inlined().
+[[gnu::noinline]] FiberSeat* begin_fiber(Port& port, const FiberType& type, size_t stack_size,
+                                         Errc& error) noexcept {
+  core::Host* here = port.host_here_inlined();
+  if (here != nullptr) [[likely]]
+    return make(*here, here, type, stack_size, error);
   runtime::Call call(port);
   if (!call) return error = Errc::loop_closed, nullptr;
-  return kinds::make_fiber(call.host(), type, stack_size, error);
+  return make(call.host(), nullptr, type, stack_size, error);
 }
 
 void* body_of(FiberSeat& seat) noexcept { return fiber_in(seat).body(); }
@@ -33,23 +53,18 @@ void* body_of(FiberSeat& seat) noexcept { return fiber_in(seat).body(); }
 Errc finish_fiber(Port& port, FiberSeat& seat, const SpawnRequest& request, ActorId& out) noexcept {
   kinds::Fiber& fiber = fiber_in(seat);
   fiber.note_body();
+  if (core::Host* here = noted_host(seat)) [[likely]]
+    return spawn_on(*here, fiber, request, out);
   runtime::Call call(port);
-  runtime::Spawned spawned{Errc::loop_closed, false};
-  if (call) {
-    core::SpawnOptions options = runtime::spawn_options(call.host(), request);
-    kinds::describe_fiber(fiber, options);
-    spawned = runtime::spawn_bound(call.host(), options, request, out);
-  }
-  if (!ok(spawned.error) && !spawned.is_body_ended) {
-    fiber.destroy_body();
-    give_up(port, call, fiber);
-  }
-  return spawned.error;
+  if (call) return spawn_on(call.host(), fiber, request, out);
+  // The system was closed since begin_fiber(): there is no host to be used any more.
+  fiber.destroy_body();
+  kinds::give_fiber(port.system, fiber);
+  return Errc::loop_closed;
 }
 
 void abort_fiber(Port& port, FiberSeat& seat) noexcept {
-  runtime::Call call(port);
-  give_up(port, call, fiber_in(seat));
+  kinds::give_fiber(port.system, fiber_in(seat));
 }
 
 }  // namespace jzx::detail

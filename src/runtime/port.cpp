@@ -115,10 +115,11 @@ void end_message(Envelope& envelope) noexcept {
 
 Errc finish_refused(Port& port, core::Host& here, ActorId target, Envelope& envelope,
                     Errc result) noexcept {
-  if (result == Errc::mailbox_full) result = wait_for_room(port, &here, target, envelope);
+  core::Host* now = &here;
+  if (result == Errc::mailbox_full) result = wait_for_room(port, now, target, envelope);
   if (result != Errc::ok) {
     end_message(envelope);
-    here.envelopes.give(envelope);
+    now->envelopes.give(envelope);
   }
   return result;
 }
@@ -126,7 +127,8 @@ Errc finish_refused(Port& port, core::Host& here, ActorId target, Envelope& enve
 Errc finish_foreign(Port& port, ActorId target, Envelope& envelope) noexcept {
   envelope.flags = 0;
   Errc result = core::send_foreign(port.any_host(), target, envelope);
-  if (result == Errc::mailbox_full) result = wait_for_room(port, nullptr, target, envelope);
+  core::Host* nowhere = nullptr;
+  if (result == Errc::mailbox_full) result = wait_for_room(port, nowhere, target, envelope);
   if (result != Errc::ok) {
     end_message(envelope);
     port.system.envelopes.give_back(envelope);

@@ -1,12 +1,24 @@
 #include "runtime/waiting_send.hpp"
 
+#include "kinds/fiber/fiber.hpp"
 #include "runtime/waiting_get.hpp"
 
 namespace jzx::runtime {
 
 namespace {
 
-bool may_wait(const detail::Port& port, const core::Host* here, ActorId target) noexcept {
+// The fiber that sends, or nullptr.
+kinds::Fiber* sending_fiber() noexcept {
+  kinds::Fiber* fiber = kinds::Fiber::current();
+  return fiber != nullptr && fiber->is_acting() ? fiber : nullptr;
+}
+
+bool may_wait(const detail::Port& port, const core::Host* here, const kinds::Fiber* fiber,
+              ActorId target) noexcept {
+  if (fiber != nullptr) {
+    return fiber->id() != target && fiber->turn().actor.home() != base::kByHand &&
+           !fiber->is_asked_to_end;
+  }
   // Also in a handler of another system.
   if (must_not_block()) return false;
   if (here == nullptr) return !port.is_run_by_this_thread();
@@ -17,23 +29,43 @@ bool may_wait(const detail::Port& port, const core::Host* here, ActorId target) 
 }
 
 // For the length of a scope.
-class Waiting {
+class Waiting : private base::WaitingRoom::Guest {
  public:
-  Waiting(base::WaitingRoom& room, ActorId target) noexcept
-      : room_(room), guest_(target), is_inside_(room.enter(guest_)) {}
+  Waiting(base::WaitingRoom& room, ActorId target, kinds::Fiber* fiber) noexcept
+      : Guest(target, fiber != nullptr ? &wake : nullptr),
+        room_(room),
+        fiber_(fiber),
+        waker_(fiber != nullptr ? fiber->waker() : kinds::FiberWaker{}),
+        is_inside_(room.enter(*this)) {}
   ~Waiting() {
-    if (is_inside_) room_.leave(guest_);
+    if (is_inside_) room_.leave(*this);
   }
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
   [[nodiscard]] bool is_inside() const noexcept { return is_inside_; }
-  // False: the room was closed.
-  [[nodiscard]] bool wait() noexcept { return room_.wait(guest_); }
+  // ok: it was called. A fiber may be on another thread afterwards.
+  [[nodiscard]] Errc wait() noexcept {
+    if (fiber_ == nullptr) return room_.wait(*this) ? Errc::ok : Errc::loop_closed;
+    for (;;) {
+      switch (room_.ask(*this)) {
+        case base::WaitingRoom::Answer::called:
+          return Errc::ok;
+        case base::WaitingRoom::Answer::closed:
+          return Errc::loop_closed;
+        case base::WaitingRoom::Answer::not_yet:
+          break;
+      }
+      if (!fiber_->suspend()) return Errc::killed;
+    }
+  }
 
  private:
+  static void wake(Guest& guest) { static_cast<Waiting&>(guest).waker_.wake_from_anywhere(); }
+
   base::WaitingRoom& room_;
-  base::WaitingRoom::Guest guest_;
+  kinds::Fiber* fiber_;
+  kinds::FiberWaker waker_;
   const bool is_inside_;
 };
 
@@ -57,16 +89,17 @@ core::Admission try_again(detail::Port& port, core::Host* here, core::Actor& act
 
 }  // namespace
 
-Errc wait_for_room(detail::Port& port, core::Host* here, ActorId target,
+Errc wait_for_room(detail::Port& port, core::Host*& here, ActorId target,
                    Envelope& envelope) noexcept {
   core::Actor* actor = port.system.actors.find(target);
   if (actor == nullptr) return Errc::no_such_actor;
   // relaxed: who is wrong about an actor that has just moved in finds out when it tries again.
-  if (actor->overload.load(std::memory_order_relaxed) != core::Overload::wait ||
-      !may_wait(port, here, target)) {
+  if (actor->overload.load(std::memory_order_relaxed) != core::Overload::wait) {
     return Errc::mailbox_full;
   }
-  Waiting waiting(port.system.waiting_senders, target);
+  kinds::Fiber* fiber = sending_fiber();
+  if (!may_wait(port, here, fiber, target)) return Errc::mailbox_full;
+  Waiting waiting(port.system.waiting_senders, target, fiber);
   if (!waiting.is_inside()) return Errc::loop_closed;
   core::Admission admission = core::Admission::full;
   for (;;) {
@@ -76,7 +109,9 @@ Errc wait_for_room(detail::Port& port, core::Host* here, ActorId target,
     }
     admission = try_again(port, here, *actor, target, envelope);
     if (admission != core::Admission::full) break;
-    if (!waiting.wait()) return Errc::loop_closed;
+    const Errc waited = waiting.wait();
+    if (fiber != nullptr) here = &fiber->turn().host;
+    if (waited != Errc::ok) return waited;
     admission = try_again(port, here, *actor, target, envelope);  // most often that is all
     if (admission != core::Admission::full) break;
   }

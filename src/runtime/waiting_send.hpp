@@ -1,8 +1,8 @@
-// A send that waits for room in the mailbox of an actor with Overload::wait. The sender waits on
-// its own thread, so only threads that may block can: foreign threads and those of the blocking
-// pool. The handlers of workers and loops are refused, and so are those that are run by hand, a
-// loop's own thread outside of its run, and an actor that sends to itself: it may be that nobody
-// else would make room.
+// A send that waits for room in the mailbox of an actor with Overload::wait. A fiber is suspended.
+// Other senders wait on their own thread, so only threads that may block can: foreign threads and
+// those of the blocking pool. The handlers of workers and loops are refused, and so are those that
+// are run by hand, a loop's own thread outside of its run, and an actor that sends to itself: it
+// may be that nobody else would make room.
 //
 //   sender                                          consumer, in its turn
 //   finds the mailbox full                          takes messages
@@ -40,10 +40,11 @@
 namespace jzx::runtime {
 
 // The send was refused with mailbox_full. Waits and sends, if the actor wants that and this thread
-// may; mailbox_full otherwise. no_such_actor: it ended; loop_closed: the system did. `here` is the
-// host of this thread; nullptr: a foreign one, with an envelope from the depot. The envelope is the
+// may; mailbox_full otherwise. no_such_actor: it ended; loop_closed: the system did; killed: the
+// fiber that sends is to end. `here` is the host of this thread, and a fiber may be on another
+// afterwards; nullptr: a foreign one, with an envelope from the depot. The envelope is the
 // mailbox's if the answer is ok, else still the caller's.
-[[nodiscard]] Errc wait_for_room(detail::Port& port, core::Host* here, ActorId target,
+[[nodiscard]] Errc wait_for_room(detail::Port& port, core::Host*& here, ActorId target,
                                  Envelope& envelope) noexcept;
 
 }  // namespace jzx::runtime

@@ -407,7 +407,8 @@ const core::Kind& fiber_kind = the_kind;
 
 Fiber* make_fiber(core::Host& host, const detail::FiberType& type, size_t stack_size,
                   Errc& error) noexcept {
-  const auto stack_class = stack_class_for(stack_size != 0 ? stack_size : kDefaultStackSize);
+  constexpr auto usual = stack_class_for(kDefaultStackSize);
+  const auto stack_class = stack_size == 0 ? usual : stack_class_for(stack_size);
   if (!stack_class) return error = Errc::invalid_arg, nullptr;
   StackPool* stacks = stacks_of(host);
   const Stack stack = stacks != nullptr ? stacks->take(*stack_class) : Stack{};

@@ -40,6 +40,7 @@
 #include "kinds/fiber/stack_memory.hpp"
 #include "kinds/fiber/stack_overflow.hpp"
 #include "kinds/fiber/switch.hpp"
+#include "kinds/fiber/waker.hpp"
 
 namespace jzx::kinds {
 
@@ -86,6 +87,10 @@ class Fiber : public Switch, private RunningStack {
   // Leaves the stack until something wakes the actor, or for nothing. False: it is to end; nothing
   // was thrown. For waits that have something to take back first.
   [[nodiscard]] bool suspend() noexcept;
+  // For the wait that follows.
+  [[nodiscard]] FiberWaker waker() const noexcept {
+    return {&turn_->actor, core::generation_of(id()), &turn_->host};
+  }
   // It is to end: throws, or answers `killed`.
   Wait killed();
 

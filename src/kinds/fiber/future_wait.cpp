@@ -12,10 +12,8 @@ enum class Stage : uint32_t { waiting, waking, delivered, abandoned };
 
 struct FiberWaiter {
   base::Atomic<Stage> stage{Stage::waiting};
-  uint32_t generation;
-  core::Actor* actor;
-  core::Host* host;  // where it waits; any of its system would do
   detail::FutureCore::Resume discard;
+  FiberWaker waker;
 
   // ---- the promise's end ----
 
@@ -28,7 +26,7 @@ struct FiberWaiter {
                                        std::memory_order_acquire)) {
       return false;
     }
-    wake();
+    waker.wake();
     // release: nothing of the fiber's is used after this; pairs with is_delivered().
     stage.store(Stage::delivered, std::memory_order_release);
     return true;
@@ -54,17 +52,6 @@ struct FiberWaiter {
     (void)is_delivered();  // and not in the middle of it
     return false;
   }
-
- private:
-  void wake() noexcept {
-    if (actor->state.wake(generation) != core::Wake::submit) return;
-    auto* here = static_cast<core::Host*>(base::Executor::current());
-    if (here != nullptr && &here->system == &host->system) {
-      here->submit(*actor);
-    } else {
-      host->post(*actor);
-    }
-  }
 };
 static_assert(sizeof(FiberWaiter) <= detail::FutureCore::kSlotSize);
 
@@ -81,13 +68,7 @@ void resume_fiber(detail::FutureCore& core) {
 
 bool wait_for_future(Fiber& fiber, detail::FutureCore& core,
                      detail::FutureCore::Resume discard) noexcept {
-  core::Actor& actor = fiber.turn().actor;
-  auto* waiter = new (core.slot) FiberWaiter{
-      .generation = core::generation_of(actor.id()),
-      .actor = &actor,
-      .host = &fiber.turn().host,
-      .discard = discard,
-  };
+  auto* waiter = new (core.slot) FiberWaiter{.discard = discard, .waker = fiber.waker()};
   core.resume = &resume_fiber;
   // It came meanwhile: nobody else knows of the waiter.
   if (core.handover.leave()) return true;

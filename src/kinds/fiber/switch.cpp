@@ -19,8 +19,9 @@ void Switch::prepare_thread() noexcept {
 
 #ifdef JZX_INLINE_SWITCH
 
-// The first thing on a new stack: calls what prepare() left there. It is the outermost frame, which
-// is what a debugger has to be told.
+// The first thing on a new stack: goes to what prepare() left there. It goes, and does not call, so
+// that the `ret` of the last leave_stack() is still the one that belongs to enter(); the 0 in place
+// of an address to return to tells a debugger that this is the outermost frame.
 extern "C" [[gnu::visibility("hidden")]] void jzx_fiber_start();
 asm(R"(
     .text
@@ -34,25 +35,20 @@ jzx_fiber_start:
     popq %rdi
     popq %rax
     xorl %ebp, %ebp
-    call *%rax
-    ud2
+    pushq $0
+    jmp *%rax
     .cfi_endproc
     .size jzx_fiber_start, .-jzx_fiber_start
 )");
 
 void Switch::prepare(std::byte* low, std::byte* top, Main main, void* argument) noexcept {
   SwitchAnnotations::prepare(low, top);
-  top -= reinterpret_cast<uintptr_t>(top) % 16;  // where the call in jzx_fiber_start wants it
+  top -= reinterpret_cast<uintptr_t>(top) % 16;  // as before a call
   auto* words = reinterpret_cast<uintptr_t*>(top) - 3;
   words[0] = reinterpret_cast<uintptr_t>(&jzx_fiber_start);
   words[1] = reinterpret_cast<uintptr_t>(argument);
   words[2] = reinterpret_cast<uintptr_t>(main);
   inside = words;
-}
-
-void Switch::leave_for_good() noexcept {
-  detail::leave_stack(*this);
-  __builtin_unreachable();
 }
 
 #else

@@ -63,7 +63,14 @@ class Switch : public detail::FiberSeat, private SwitchAnnotations {
   }
 
   // ---- on the stack of its own ----
+#ifdef JZX_INLINE_SWITCH
+  [[noreturn, gnu::always_inline]] void leave_for_good() noexcept {
+    detail::leave_stack(*this);
+    __builtin_unreachable();
+  }
+#else
   [[noreturn]] void leave_for_good() noexcept;
+#endif
 
  private:
 #ifdef JZX_INLINE_SWITCH
