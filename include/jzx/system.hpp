@@ -93,8 +93,17 @@ struct ActorTypeInfo {
   std::vector<std::string_view> messages;  // those it lists for untyped sends
 };
 
+// How deep the stacks of one type of fiber have been.
+struct FiberStackInfo {
+  std::string_view type;  // the type of its function, as it is written in C++
+  size_t stack_size = 0;  // bytes it may use, of the largest
+  size_t deepest = 0;     // bytes that one has used, rounded up to a page
+  uint64_t measured = 0;  // how many ended fibers were looked at: the first few, then one in many
+};
+
 namespace detail {
 
+[[nodiscard]] JZX_API std::vector<FiberStackInfo> stack_marks(Port& port);
 [[nodiscard]] JZX_API std::string_view type_name_of(Port& port, ActorId id) noexcept;
 [[nodiscard]] JZX_API std::vector<ActorTypeInfo> known_types(Port& port);
 [[nodiscard]] JZX_API HandlePools& handle_pools_of(Port& port) noexcept;
@@ -182,6 +191,12 @@ class SystemFace {
   // Every type of actor that was spawned here so far.
   [[nodiscard]] std::vector<ActorTypeInfo> actor_types() const {
     return port_ == nullptr ? std::vector<ActorTypeInfo>() : detail::known_types(*port_);
+  }
+
+  // How much stack the fibers of this system have needed, by type: to choose a stack_size by. Those
+  // that have ended, and those that are alive.
+  [[nodiscard]] std::vector<FiberStackInfo> fiber_stacks() const {
+    return port_ == nullptr ? std::vector<FiberStackInfo>() : detail::stack_marks(*port_);
   }
 
   // Both take effect before its next message.

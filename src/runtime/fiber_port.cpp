@@ -1,7 +1,9 @@
 // The functions of jzx/detail/fiber.hpp by which fibers are made.
 #include <jzx/detail/fiber.hpp>
+#include <jzx/system.hpp>
 
 #include "kinds/fiber/fiber.hpp"
+#include "kinds/fiber/host_stacks.hpp"
 #include "runtime/port.hpp"
 #include "runtime/spawn_request.hpp"
 
@@ -65,6 +67,41 @@ Errc finish_fiber(Port& port, FiberSeat& seat, const SpawnRequest& request, Acto
 
 void abort_fiber(Port& port, FiberSeat& seat) noexcept {
   kinds::give_fiber(port.system, fiber_in(seat));
+}
+
+namespace {
+
+// Those that are measured and alive. A stack stays mapped as long as its system lives, so it can be
+// looked at outside of the actor's lock.
+void measure_the_living(core::System& system, kinds::StackMarks& marks) {
+  system.actors.for_each_slot_now([&](core::Actor& actor, uint32_t slot) {
+    const FiberType* type = nullptr;
+    kinds::Stack stack;
+    {
+      core::Bonds hold(system.is_shared, actor);
+      const ActorId id = core::make_id(slot, actor.state.generation());
+      if (!system.is_live(actor, id) || actor.kind != &kinds::fiber_kind) return;
+      const auto& fiber = *static_cast<const kinds::Fiber*>(actor.body.words[0]);
+      if (!fiber.is_measured()) return;
+      type = &fiber.type();
+      stack = fiber.stack();
+    }
+    marks.note(*type, stack, kinds::touched_bytes(stack), kinds::StackMarks::Life::goes_on);
+  });
+}
+
+}  // namespace
+
+std::vector<FiberStackInfo> stack_marks(Port& port) {
+  runtime::Call call(port);
+  kinds::SystemStacks* stacks = call ? kinds::stacks_of(port.system) : nullptr;
+  if (stacks == nullptr) return {};
+  measure_the_living(port.system, stacks->marks);
+  std::vector<FiberStackInfo> result;
+  for (const StackMark& mark : stacks->marks.list()) {
+    result.push_back({mark.type, mark.stack_size, mark.deepest, mark.measured});
+  }
+  return result;
 }
 
 }  // namespace jzx::detail

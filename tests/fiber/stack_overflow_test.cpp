@@ -92,24 +92,25 @@ INSTANTIATE_TEST_SUITE_P(Guards, StackOverflowDeathTest,
                          [](const auto& test) { return name_of(test.param); });
 
 TEST_P(StackOverflowDeathTest, NamesTheActorAndEndsByTheSignal) {
-  EXPECT_EXIT(run_on(stack_, "greeter", run_off), KilledBySignal(SIGSEGV),
-              "^jazz: stack overflow in actor greeter \\(7/2\\), stack 60 KiB, used 6[0-4] KiB\n"
-              "jazz: its stack_size is 64 KiB.*SpawnOptions::stack_size\n$");
+  EXPECT_EXIT(
+      run_on(stack_, "greeter", run_off), KilledBySignal(SIGSEGV),
+      "^jzx: stack overflow in actor greeter \\(200000007\\), stack 60 KiB, used 6[0-4] KiB\n"
+      "jzx: its stack_size is 64 KiB.*SpawnOptions::stack_size\n$");
 }
 
 TEST_P(StackOverflowDeathTest, AnActorWithoutANameIsNamedByItsId) {
   EXPECT_EXIT(run_on(stack_, nullptr, run_off), KilledBySignal(SIGSEGV),
-              "jazz: stack overflow in actor \\(7/2\\), stack 60 KiB");
+              "jzx: stack overflow in actor \\(200000007\\), stack 60 KiB");
 }
 
 TEST_P(StackOverflowDeathTest, ALongNameIsCutShort) {
   EXPECT_EXIT(run_on(stack_, std::string(1000, 'x').c_str(), run_off), KilledBySignal(SIGSEGV),
-              "actor x{200} \\(7/2\\).*\n.*SpawnOptions::stack_size\n$");
+              "actor x{200} \\(200000007\\).*\n.*SpawnOptions::stack_size\n$");
 }
 
 TEST_P(StackOverflowDeathTest, OnAnotherThreadItIsReportedToo) {
   EXPECT_EXIT(std::thread([&] { run_on(stack_, "greeter", run_off); }).join(),
-              KilledBySignal(SIGSEGV), "jazz: stack overflow in actor greeter");
+              KilledBySignal(SIGSEGV), "jzx: stack overflow in actor greeter");
 }
 
 TEST_P(StackOverflowDeathTest, AFrameThatStepsOverTheGuardIsSeenIfItFaults) {
@@ -118,7 +119,7 @@ TEST_P(StackOverflowDeathTest, AFrameThatStepsOverTheGuardIsSeenIfItFaults) {
   ASSERT_EQ(stack.low - neighbour.low, 16 << 10);
   EXPECT_EXIT(run_on(stack, "greeter", [&] { step_to(neighbour.low - 2048); }),
               KilledBySignal(SIGSEGV),
-              "jazz: stack overflow in actor greeter .*, stack 12 KiB, used 30 KiB");
+              "jzx: stack overflow in actor greeter .*, stack 12 KiB, used 30 KiB");
   give_one(memory_, neighbour);
   give_one(memory_, stack);
 }
@@ -129,7 +130,7 @@ TEST_P(StackOverflowDeathTest, AFrameThatStepsOverTheGuardIsSeenIfItFaults) {
 void expect_bare_end(const std::function<void()>& code) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   const auto as_before = [](int status) { return WIFEXITED(status) && WEXITSTATUS(status) != 0; };
-  const auto text = ::testing::AllOf(HasSubstr("Sanitizer"), Not(HasSubstr("jazz: ")));
+  const auto text = ::testing::AllOf(HasSubstr("Sanitizer"), Not(HasSubstr("jzx: ")));
 #else
   const auto as_before = KilledBySignal(SIGSEGV);
   const auto text = ::testing::IsEmpty();
@@ -200,7 +201,7 @@ TEST_P(StackOverflowDeathTest, AnEarlierHandlerDoesNotKeepTheReportFromComing) {
         set_action(exit_10, 0);
         run_on(stack_, "greeter", run_off);
       },
-      KilledBySignal(SIGSEGV), "jazz: stack overflow in actor greeter");
+      KilledBySignal(SIGSEGV), "jzx: stack overflow in actor greeter");
 }
 
 TEST_P(StackOverflowDeathTest, ALaterHandlerIsTheUsersOwnAffair) {

@@ -40,14 +40,16 @@ constexpr uint32_t kGivenUp = 100 * kWaitsInVain;
 
 // ---- made and unmade ----
 
-Fiber::Fiber(const Stack& stack, const detail::FiberType& type) noexcept
-    : RunningStack{stack.low, stack.top, core::kNobody, nullptr}, type_(&type) {}
+Fiber::Fiber(const Stack& stack, const detail::FiberType& type, bool is_measured) noexcept
+    : RunningStack{stack.low, stack.top, core::kNobody, nullptr},
+      type_(&type),
+      is_measured_(is_measured) {}
 
-Fiber* Fiber::make(const Stack& stack, const detail::FiberType& type) noexcept {
+Fiber* Fiber::make(const Stack& stack, const detail::FiberType& type, bool is_measured) noexcept {
   std::byte* place = align_down(stack.top - sizeof(Fiber), alignof(Fiber));
   // Most of it is for frames.
   if (type.size > static_cast<size_t>(place - stack.low) / 2) return nullptr;
-  auto* fiber = new (place) Fiber(stack, type);
+  auto* fiber = new (place) Fiber(stack, type, is_measured);
   fiber->body_ = align_down(place - type.size, alignof(std::max_align_t));
   fiber->prepare(stack.low, static_cast<std::byte*>(fiber->body_), &main, fiber);
   return fiber;
@@ -410,26 +412,34 @@ Fiber* make_fiber(core::Host& host, const detail::FiberType& type, size_t stack_
   constexpr auto usual = stack_class_for(kDefaultStackSize);
   const auto stack_class = stack_size == 0 ? usual : stack_class_for(stack_size);
   if (!stack_class) return error = Errc::invalid_arg, nullptr;
-  StackPool* stacks = stacks_of(host);
-  const Stack stack = stacks != nullptr ? stacks->take(*stack_class) : Stack{};
+  HostStacks* stacks = stacks_of(host);
+  const Stack stack = stacks != nullptr ? stacks->pool.take(*stack_class) : Stack{};
   if (!stack) return error = Errc::no_memory, nullptr;
-  Fiber* fiber = Fiber::make(stack, type);
+  const bool is_measured = stacks->sampler.is_next(type);
+  if (is_measured) [[unlikely]]
+    make_fresh(stack);
+  Fiber* fiber = Fiber::make(stack, type, is_measured);
   if (fiber != nullptr) return fiber;
-  stacks->give(stack);
+  stacks->pool.give(stack);
   return error = Errc::invalid_arg, nullptr;
 }
 
 void give_fiber(core::Host& host, Fiber& fiber) noexcept {
-  StackPool* stacks = stacks_of(host);
+  HostStacks* stacks = stacks_of(host);
   if (stacks == nullptr) return give_fiber(host.system, fiber);
-  stacks->give(fiber.unmake());
+  if (fiber.is_measured()) [[unlikely]] {
+    stacks_of(host.system)
+        ->marks.note(fiber.type(), fiber.stack(), touched_bytes(fiber.stack()),
+                     StackMarks::Life::has_ended);
+  }
+  stacks->pool.give(fiber.unmake());
 }
 
 void give_fiber(core::System& system, Fiber& fiber) noexcept {
   const Stack stack = fiber.unmake();
   StackBatch one;
   one.push(stack.top);
-  stack_memory_of(system)->give_batch(stack_class_of(stack), one);
+  stacks_of(system)->memory.give_batch(stack_class_of(stack), one);
 }
 
 void describe_fiber(Fiber& fiber, core::SpawnOptions& options) noexcept {

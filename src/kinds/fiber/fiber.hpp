@@ -47,7 +47,8 @@ namespace jzx::kinds {
 class Fiber : public Switch, private RunningStack {
  public:
   // At the top of a stack; the body is still to be made. nullptr: the body is too large for it.
-  [[nodiscard]] static Fiber* make(const Stack& stack, const detail::FiberType& type) noexcept;
+  [[nodiscard]] static Fiber* make(const Stack& stack, const detail::FiberType& type,
+                                   bool is_measured) noexcept;
   // It was never entered, or has ended. The stack is the caller's.
   [[nodiscard]] Stack unmake() noexcept;
 
@@ -59,6 +60,7 @@ class Fiber : public Switch, private RunningStack {
   void note_body() noexcept { has_body_ = true; }
   [[nodiscard]] const detail::FiberType& type() const noexcept { return *type_; }
   [[nodiscard]] Stack stack() const noexcept { return {low, top}; }
+  [[nodiscard]] bool is_measured() const noexcept { return is_measured_; }
 
   // ---- for the kind, on the stack of who runs the turn ----
 
@@ -107,7 +109,7 @@ class Fiber : public Switch, private RunningStack {
  private:
   enum class Stage : uint8_t { made, running, ended };
 
-  Fiber(const Stack& stack, const detail::FiberType& type) noexcept;
+  Fiber(const Stack& stack, const detail::FiberType& type, bool is_measured) noexcept;
   ~Fiber() {}
 
   static void main(void* fiber);
@@ -134,6 +136,7 @@ class Fiber : public Switch, private RunningStack {
   uint32_t waits_in_vain_ = 0;
   core::Outcome outcome_ = core::Outcome::suspended;
   Stage stage_ = Stage::made;
+  const bool is_measured_;
   bool has_body_ = false;
   bool wants_exit_ = false;  // by exit()
   ExitReason exit_reason_ = ExitReason::normal;

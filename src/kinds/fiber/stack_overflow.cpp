@@ -40,14 +40,15 @@ class Report {
     for (size_t i = 0; i < 200 && name[i] != '\0'; ++i) buffer_[length_++] = name[i];
     return *this;
   }
-  Report& number(uint64_t value) noexcept {
+  Report& number(uint64_t value, unsigned base = 10) noexcept {
     char digits[21];
     char* digit = digits + sizeof(digits);
     *--digit = '\0';
-    do *--digit = static_cast<char>('0' + value % 10);
-    while ((value /= 10) > 0);
+    do *--digit = "0123456789abcdef"[value % base];
+    while ((value /= base) > 0);
     return text(digit);
   }
+  Report& hex(uint64_t value) noexcept { return number(value, 16); }
   Report& kib(uintptr_t bytes) noexcept { return number((bytes + 1023) / 1024).text(" KiB"); }
 
   void send() const noexcept {
@@ -68,11 +69,11 @@ void report_overflow(const RunningStack& stack, uintptr_t fault) noexcept {
   const auto top = reinterpret_cast<uintptr_t>(stack.top);
   const uintptr_t end = (top + kStackPage - 1) & ~(kStackPage - 1);
   Report report;
-  report.text("jazz: stack overflow in actor ");
+  report.text("jzx: stack overflow in actor ");
   if (stack.name != nullptr) report.name(stack.name).text(" ");
-  report.text("(").number(stack.actor & UINT32_MAX).text("/").number(stack.actor >> 32).text(")");
+  report.text("(").hex(stack.actor).text(")");
   report.text(", stack ").kib(top - low).text(", used ").kib(top - fault);
-  report.text("\njazz: its stack_size is ").kib(end - low + kStackPage);
+  report.text("\njzx: its stack_size is ").kib(end - low + kStackPage);
   report.text(", guard page included: spawn it with a larger SpawnOptions::stack_size\n");
   report.send();
 }

@@ -33,7 +33,7 @@ namespace jzx::kinds {
 struct RunningStack {
   std::byte* low = nullptr;  // the guard is the page below
   std::byte* top = nullptr;
-  uint64_t actor = 0;          // slot in the low half, generation in the high
+  uint64_t actor = 0;          // its id
   const char* name = nullptr;  // or nullptr
 };
 
