@@ -198,15 +198,14 @@ Wait receive_one(int64_t timeout_ms, F&... functions) {
   static_assert(sizeof...(F) > 0, "jzx: a receive needs a function to give the message to");
   const ReceivePattern patterns[] = {Alternative<F>::pattern(functions)...};
   Receive receive{patterns, sizeof...(F), timeout_ms};
-  FiberSeat& fiber = running_fiber("receive");
-  Envelope* envelope = look_for_mail(fiber, receive);
-  while (envelope == nullptr) {
+  FiberSeat& fiber = begin_receive(receive);
+  while (receive.envelope == nullptr) {
     if (!receive.is_waiting) return receive.why;
     leave_stack(fiber);
-    envelope = look_for_mail(fiber, receive);
+    look_for_mail(fiber, receive);
   }
   size_t i = 0;
-  (void)((i++ == receive.which ? (Alternative<F>::call(functions, fiber, *envelope), true)
+  (void)((i++ == receive.which ? (Alternative<F>::call(functions, fiber, *receive.envelope), true)
                                : false) ||
          ...);
   return Wait::done;

@@ -75,13 +75,17 @@ struct Receive {
   const ReceivePattern* patterns;
   size_t count;
   int64_t timeout_ms;
-  size_t which = 0;  // of the patterns fits: the first that does
+  // The oldest message that one of the patterns fits, and which: the first that does. nullptr:
+  // leave the stack and look again, if it is waiting; else it is over, and `why` says so.
+  Envelope* envelope = nullptr;
+  size_t which = 0;
   Wait why = Wait::done;
   bool is_waiting = false;
 };
-// The oldest message that one of the patterns fits. nullptr: leave the stack and look again, if it
-// is waiting; else it is over, and `why` says so. end_receive() must follow a message.
-[[nodiscard]] JZX_API Envelope* look_for_mail(FiberSeat& fiber, Receive& receive);
+// Looks for the first time. end_receive() must follow a message.
+[[nodiscard]] JZX_API FiberSeat& begin_receive(Receive& receive);
+// After leaving the stack.
+JZX_API void look_for_mail(FiberSeat& fiber, Receive& receive);
 // The message has been handled.
 JZX_API void end_receive(FiberSeat& fiber, Envelope& envelope) noexcept;
 

@@ -43,7 +43,8 @@ constexpr uint32_t kGivenUp = 100 * kWaitsInVain;
 Fiber::Fiber(const Stack& stack, const detail::FiberType& type, bool is_measured) noexcept
     : RunningStack{stack.low, stack.top, core::kNobody, nullptr},
       type_(&type),
-      is_measured_(is_measured) {}
+      is_measured_(is_measured),
+      has_canary_(slab_of(stack.top).guard == Guard::canary) {}
 
 Fiber* Fiber::make(const Stack& stack, const detail::FiberType& type, bool is_measured) noexcept {
   std::byte* place = align_down(stack.top - sizeof(Fiber), alignof(Fiber));
@@ -67,9 +68,7 @@ void Fiber::destroy_body() noexcept {
 }
 
 // Not inlined: a fiber may have moved to another thread between two calls.
-[[gnu::noinline]] Fiber* Fiber::current() noexcept {
-  return const_cast<Fiber*>(static_cast<const Fiber*>(running_stack()));
-}
+[[gnu::noinline]] Fiber* Fiber::current() noexcept { return current_inlined(); }
 
 // ---- turns ----
 
@@ -126,7 +125,7 @@ Outcome Fiber::run_body() noexcept {
 void Fiber::prepare_to_leave(Outcome outcome) noexcept {
   put_aside();
   outcome_ = outcome;
-  if (!canary_intact(stack())) [[unlikely]]
+  if (has_canary_ && !canary_intact(stack())) [[unlikely]]
     end_after_overflow(*this);
 }
 
@@ -228,71 +227,68 @@ Envelope* Fiber::find_from(detail::Receive& receive, Envelope* envelope) {
   return envelope;
 }
 
-Envelope* Fiber::found(detail::Receive& receive, Envelope& envelope) noexcept {
-  receive.is_waiting = false;
+inline void Fiber::found(detail::Receive& receive, Envelope& envelope) noexcept {
+  receive.envelope = &envelope;
   sender = envelope.sender;
-  return &envelope;
 }
 
-// Most often: it is idle and waits for one type, for as long as it takes; and then, it has just got
-// a message of that type.
-Envelope* Fiber::look_for_mail(detail::Receive& receive) {
-  Turn& turn = *turn_;
-  if (receive.is_waiting) {
-    Envelope* envelope = turn.take_first(turn.host, turn.actor);
-    if (envelope == nullptr || is_asked_to_end || deadline_.is_armed()) [[unlikely]]
-      return look_again(receive, envelope);
-    if (receive.patterns->accepts == nullptr && receive.patterns->fits(*envelope)) [[likely]] {
-      receive.which = 0;
-      return found(receive, *envelope);
-    }
-    return look_again(receive, envelope);
-  }
-  if (is_asked_to_end || !kept_.is_empty() || turn.in_hand() != nullptr) [[unlikely]]
+// The common ways through the next two are short, and call nobody. Most often: it is idle, and
+// waits for as long as it takes …
+void Fiber::begin_receive(detail::Receive& receive) {
+  const Turn& turn = *turn_;
+  const Actor& own = turn.actor;
+  if (is_asked_to_end || !kept_.is_empty() || turn.in_hand() != nullptr || own.inbox != nullptr ||
+      !own.arrivals.looks_empty() || receive.timeout_ms >= 0 || has_canary_) [[unlikely]] {
     return look_first(receive);
-  Envelope* envelope = turn.take(turn.host, turn.actor);
-  if (envelope == nullptr) [[likely]]
-    return wait_for_mail(receive);
-  return look_again(receive, envelope);
+  }
+  outcome_ = Outcome::wants_mail;
+  receive.is_waiting = true;
 }
 
-// Before it waits, if something is unusual.
-Envelope* Fiber::look_first(detail::Receive& receive) {
+// … and then it has got a message of the type it waits for.
+void Fiber::look_for_mail(detail::Receive& receive) {
+  Turn& turn = *turn_;
+  if (is_asked_to_end || deadline_.is_armed()) [[unlikely]]
+    return look_again(receive);
+  Envelope* envelope = turn.take_first(turn.host, turn.actor);
+  if (envelope == nullptr || receive.patterns->accepts != nullptr ||
+      !receive.patterns->fits(*envelope)) [[unlikely]] {
+    return look_again(receive);
+  }
+  receive.which = 0;
+  found(receive, *envelope);
+}
+
+[[gnu::noinline]] void Fiber::look_first(detail::Receive& receive) {
   if (is_asked_to_end) return end_receiving(receive);
   put_aside();
-  Envelope* envelope = take_kept(receive);
+  Envelope* envelope = kept_.is_empty() ? nullptr : take_kept(receive);
   if (envelope != nullptr) return found(receive, *envelope);
-  return look_again(receive, turn_->take());
+  look_again(receive);
 }
 
 // From the message in hand on, if there is one.
-Envelope* Fiber::look_again(detail::Receive& receive, Envelope* envelope) {
-  if (is_asked_to_end) {
-    if (envelope != nullptr) keep_in_hand();
-    return end_receiving(receive);
-  }
-  if (envelope == nullptr) envelope = turn_->take();
-  envelope = find_from(receive, envelope);
+[[gnu::noinline]] void Fiber::look_again(detail::Receive& receive) {
+  if (is_asked_to_end) return end_receiving(receive);
+  Envelope* envelope = turn_->in_hand();
+  envelope = find_from(receive, envelope != nullptr ? envelope : turn_->take());
   if (envelope == nullptr) return wait_for_mail(receive);
   if (deadline_.is_armed()) deadline_.cancel();
-  return found(receive, *envelope);
+  found(receive, *envelope);
 }
 
-Envelope* Fiber::wait_for_mail(detail::Receive& receive) noexcept {
+void Fiber::wait_for_mail(detail::Receive& receive) noexcept {
   const Outcome pause = turn_->pause();
-  if (receive.timeout_ms >= 0 && pause == Outcome::wants_mail) [[unlikely]] {
-    if (!is_in_time(receive)) {
-      receive.is_waiting = false;
-      receive.why = Wait::timed_out;
-      return nullptr;
-    }
+  receive.is_waiting = pause != Outcome::wants_mail || is_in_time(receive);
+  if (receive.is_waiting) {
+    prepare_to_leave(pause);
+  } else {
+    receive.why = Wait::timed_out;
   }
-  prepare_to_leave(pause);
-  receive.is_waiting = true;
-  return nullptr;
 }
 
 bool Fiber::is_in_time(const detail::Receive& receive) noexcept {
+  if (receive.timeout_ms < 0) return true;
   if (receive.timeout_ms == 0) return false;
   if (!deadline_.is_armed()) {
     deadline_.arm(turn_->host, turn_->actor, static_cast<uint64_t>(receive.timeout_ms));
@@ -303,12 +299,12 @@ bool Fiber::is_in_time(const detail::Receive& receive) noexcept {
   return true;
 }
 
-Envelope* Fiber::end_receiving(detail::Receive& receive) {
+void Fiber::end_receiving(detail::Receive& receive) {
   receive.is_waiting = false;
   if (deadline_.is_armed()) deadline_.cancel();
+  if (turn_->in_hand() != nullptr) keep_in_hand();
   note_wait_in_vain();
   receive.why = killed();
-  return nullptr;
 }
 
 void Fiber::end_receive(Envelope& envelope) noexcept {

@@ -54,6 +54,10 @@ class Fiber : public Switch, private RunningStack {
 
   // The fiber whose code runs on this thread, or nullptr.
   [[nodiscard]] static Fiber* current() noexcept;
+  // The same, for a function that is itself not inlined and in which nothing can wait.
+  [[nodiscard]] static Fiber* current_inlined() noexcept {
+    return const_cast<Fiber*>(static_cast<const Fiber*>(running_stack()));
+  }
 
   [[nodiscard]] void* body() const noexcept { return body_; }
   // It has been made.
@@ -80,7 +84,8 @@ class Fiber : public Switch, private RunningStack {
   // ---- for its own code ----
 
   // See jzx/detail/fiber.hpp.
-  [[nodiscard]] Envelope* look_for_mail(detail::Receive& receive);
+  void begin_receive(detail::Receive& receive);
+  void look_for_mail(detail::Receive& receive);
   void end_receive(Envelope& envelope) noexcept;
   void begin_yield();
   void begin_sleep(int64_t delay_ms);
@@ -120,11 +125,11 @@ class Fiber : public Switch, private RunningStack {
   void keep_in_hand();
   [[nodiscard]] Envelope* take_kept(detail::Receive& receive);
   [[nodiscard]] Envelope* find_from(detail::Receive& receive, Envelope* envelope);
-  [[nodiscard]] Envelope* found(detail::Receive& receive, Envelope& envelope) noexcept;
-  [[nodiscard]] Envelope* look_first(detail::Receive& receive);
-  [[nodiscard]] Envelope* look_again(detail::Receive& receive, Envelope* envelope);
-  [[nodiscard]] Envelope* wait_for_mail(detail::Receive& receive) noexcept;
-  [[nodiscard]] Envelope* end_receiving(detail::Receive& receive);
+  void found(detail::Receive& receive, Envelope& envelope) noexcept;
+  void look_first(detail::Receive& receive);
+  void look_again(detail::Receive& receive);
+  void wait_for_mail(detail::Receive& receive) noexcept;
+  void end_receiving(detail::Receive& receive);
   [[nodiscard]] bool is_in_time(const detail::Receive& receive) noexcept;
   void note_wait_in_vain() noexcept;
 
@@ -137,6 +142,7 @@ class Fiber : public Switch, private RunningStack {
   core::Outcome outcome_ = core::Outcome::suspended;
   Stage stage_ = Stage::made;
   const bool is_measured_;
+  const bool has_canary_;
   bool has_body_ = false;
   bool wants_exit_ = false;  // by exit()
   ExitReason exit_reason_ = ExitReason::normal;

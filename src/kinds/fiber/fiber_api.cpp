@@ -32,6 +32,14 @@ constexpr MessageType make_key(const char* name, const MessageType& self) noexce
 
 kinds::Fiber& fiber_in(FiberSeat& seat) noexcept { return static_cast<kinds::Fiber&>(seat); }
 
+// For functions of this file, which are not inlined into those that wait.
+kinds::Fiber& acting_fiber(const char* what) {
+  kinds::Fiber* fiber = kinds::Fiber::current_inlined();
+  if (fiber == nullptr || !fiber->is_acting()) [[unlikely]]
+    outside(what);
+  return *fiber;
+}
+
 }  // namespace
 
 const MessageType io_event_key = make_key("jzx::IoEvent", io_event_key);
@@ -64,21 +72,19 @@ bool is_in_fiber() noexcept {
   return fiber != nullptr && fiber->is_acting();
 }
 
-FiberSeat& running_fiber(const char* what) {
-  kinds::Fiber* fiber = kinds::Fiber::current();
-  if (fiber == nullptr || !fiber->is_acting()) [[unlikely]]
-    outside(what);
-  return *fiber;
-}
+FiberSeat& running_fiber(const char* what) { return acting_fiber(what); }
 
 FiberIdentity identify_fiber(const char* what) {
   const kinds::Fiber& fiber = fiber_in(running_fiber(what));
   return {&fiber.port(), fiber.id(), fiber.sender};
 }
 
-Envelope* look_for_mail(FiberSeat& fiber, Receive& receive) {
-  return fiber_in(fiber).look_for_mail(receive);
+FiberSeat& begin_receive(Receive& receive) {
+  kinds::Fiber& fiber = acting_fiber("receive");
+  fiber.begin_receive(receive);
+  return fiber;
 }
+void look_for_mail(FiberSeat& fiber, Receive& receive) { fiber_in(fiber).look_for_mail(receive); }
 void end_receive(FiberSeat& fiber, Envelope& envelope) noexcept {
   fiber_in(fiber).end_receive(envelope);
 }

@@ -57,9 +57,11 @@ class Switch : public detail::FiberSeat, private SwitchAnnotations {
   [[gnu::always_inline]] void enter() noexcept {
     // Who enters stays on this thread.
     Exceptions& current = *of_thread::exceptions;
-    const Exceptions outer = std::exchange(current, exceptions_);
+    void* const outer_caught = std::exchange(current.caught, exceptions_.caught);
+    const unsigned outer_flying = std::exchange(current.flying, exceptions_.flying);
     jump_in();
-    exceptions_ = std::exchange(current, outer);
+    exceptions_.caught = std::exchange(current.caught, outer_caught);
+    exceptions_.flying = std::exchange(current.flying, outer_flying);
   }
 
   // ---- on the stack of its own ----
