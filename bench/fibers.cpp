@@ -5,7 +5,7 @@
 //                              12 ns a switch; a yield is two of them.
 //   fiber_pingpong/workers:1   two fibers, each in a loop of receive and send: at most 30 ns a
 //                              message.
-//   fiber_spawn                spawn, run, end, at most 100 alive: at most 60 ns a fiber, since
+//   fiber_spawn                spawn, run, end, at most 10 alive: at most 60 ns a fiber, since
 //                              stacks are pooled.
 //   idle_fiber                 1,000,000 live fibers blocked in receive on guarded stacks, by
 //                              resident memory: at most 4,400 bytes, one page and a little.
@@ -97,8 +97,8 @@ BENCHMARK(fiber_pingpong)->ArgName("workers")->Arg(1);
 
 // ---- fiber_spawn ----
 
-constexpr std::uint32_t kAlive = 100;
-constexpr std::uint32_t kWindows = 2000;
+constexpr std::uint32_t kAlive = 10;
+constexpr std::uint32_t kWindows = 20000;
 
 void fiber_spawn(benchmark::State& state) {
   jzx::Runtime runtime(one_worker());

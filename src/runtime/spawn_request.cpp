@@ -6,15 +6,6 @@ namespace jzx::runtime {
 
 namespace {
 
-constexpr uint8_t kPinnedHere = 252;  // as Placement::pinned()
-
-uint8_t home_for(const core::Host& host, uint8_t wanted) noexcept {
-  if (wanted != kPinnedHere) return wanted;
-  if (host.index != core::Host::kNoTimers) return host.index;
-  // A thread that is no worker's: the workers take turns.
-  return static_cast<uint8_t>(host.births.load(std::memory_order_relaxed) % host.system.workers);
-}
-
 Errc bind(core::Host& host, ActorId id, const detail::SpawnRequest& request) noexcept {
   if (request.link != core::kNobody) {
     const Errc error = core::link(host, request.link, id);
@@ -29,23 +20,14 @@ Errc bind(core::Host& host, ActorId id, const detail::SpawnRequest& request) noe
 
 }  // namespace
 
-core::SpawnOptions spawn_options(const core::Host& host,
-                                 const detail::SpawnRequest& request) noexcept {
-  core::SpawnOptions options;
-  options.label = request.label;
-  options.mailbox_cap = request.mailbox_cap;
-  options.parent = request.parent;
-  options.priority = static_cast<base::Priority>(request.priority);
-  options.home = home_for(host, request.home);
-  options.overload = static_cast<core::Overload>(request.overload);
-  options.high_water = request.high_water;
-  return options;
+uint8_t pinned_home(const core::Host& host) noexcept {
+  if (host.index != core::Host::kNoTimers) return host.index;
+  // A thread that is no worker's: the workers take turns. relaxed: any number will do.
+  return static_cast<uint8_t>(host.births.load(std::memory_order_relaxed) % host.system.workers);
 }
 
-Spawned spawn_bound(core::Host& host, const core::SpawnOptions& options,
-                    const detail::SpawnRequest& request, ActorId& out) noexcept {
-  if (request.link == core::kNobody && request.watcher == core::kNobody) [[likely]]
-    return {core::spawn(host, options, out), false};
+Spawned spawn_and_bind(core::Host& host, const core::SpawnOptions& options,
+                       const detail::SpawnRequest& request, ActorId& out) noexcept {
   host.hold_back();
   Spawned spawned{core::spawn(host, options, out), false};
   if (ok(spawned.error)) {

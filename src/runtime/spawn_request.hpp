@@ -7,17 +7,39 @@
 
 namespace jzx::runtime {
 
+// Which worker Placement::pinned() means.
+[[nodiscard]] uint8_t pinned_home(const core::Host& host) noexcept;
+
 // All but the body. `host` is the one that will spawn it.
-[[nodiscard]] core::SpawnOptions spawn_options(const core::Host& host,
-                                               const detail::SpawnRequest& request) noexcept;
+[[nodiscard]] inline core::SpawnOptions spawn_options(
+    const core::Host& host, const detail::SpawnRequest& request) noexcept {
+  constexpr uint8_t kPinned = 252;  // as Placement::pinned()
+  core::SpawnOptions options;
+  options.label = request.label;
+  options.mailbox_cap = request.mailbox_cap;
+  options.parent = request.parent;
+  options.priority = static_cast<base::Priority>(request.priority);
+  options.home = request.home == kPinned ? pinned_home(host) : request.home;
+  options.overload = static_cast<core::Overload>(request.overload);
+  options.high_water = request.high_water;
+  return options;
+}
 
 struct Spawned {
   Errc error = Errc::ok;
   bool is_body_ended = false;  // it lived, but could not be bound as it should be
 };
 
+[[nodiscard]] Spawned spawn_and_bind(core::Host& host, const core::SpawnOptions& options,
+                                     const detail::SpawnRequest& request, ActorId& out) noexcept;
+
 // Spawns it, linked and monitored as the request says before it has its first turn.
-[[nodiscard]] Spawned spawn_bound(core::Host& host, const core::SpawnOptions& options,
-                                  const detail::SpawnRequest& request, ActorId& out) noexcept;
+[[nodiscard]] inline Spawned spawn_bound(core::Host& host, const core::SpawnOptions& options,
+                                         const detail::SpawnRequest& request,
+                                         ActorId& out) noexcept {
+  if (request.link == core::kNobody && request.watcher == core::kNobody) [[likely]]
+    return {core::spawn(host, options, out), false};
+  return spawn_and_bind(host, options, request, out);
+}
 
 }  // namespace jzx::runtime

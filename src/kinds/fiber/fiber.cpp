@@ -40,13 +40,14 @@ constexpr uint32_t kGivenUp = 100 * kWaitsInVain;
 
 // ---- made and unmade ----
 
-Fiber::Fiber(const Stack& stack, const detail::FiberType& type, bool is_measured) noexcept
+inline Fiber::Fiber(const Stack& stack, const detail::FiberType& type, bool is_measured) noexcept
     : RunningStack{stack.low, stack.top, core::kNobody, nullptr},
       type_(&type),
       is_measured_(is_measured),
       has_canary_(slab_of(stack.top).guard == Guard::canary) {}
 
-Fiber* Fiber::make(const Stack& stack, const detail::FiberType& type, bool is_measured) noexcept {
+inline Fiber* Fiber::make(const Stack& stack, const detail::FiberType& type,
+                          bool is_measured) noexcept {
   std::byte* place = align_down(stack.top - sizeof(Fiber), alignof(Fiber));
   // Most of it is for frames.
   if (type.size > static_cast<size_t>(place - stack.low) / 2) return nullptr;
@@ -56,7 +57,7 @@ Fiber* Fiber::make(const Stack& stack, const detail::FiberType& type, bool is_me
   return fiber;
 }
 
-Stack Fiber::unmake() noexcept {
+inline Stack Fiber::unmake() noexcept {
   const Stack own = stack();
   Switch::end();
   this->~Fiber();
