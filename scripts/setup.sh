@@ -7,7 +7,7 @@ packages=
 for group in "$@"; do
   case $group in
     build) packages="$packages g++ make cmake ninja-build liburing-dev libboost-context1.81-dev" ;;
-    test)  packages="$packages pkg-config libgtest-dev libgmock-dev" ;;
+    test)  packages="$packages pkg-config libgtest-dev libgmock-dev gdb" ;;
     check) packages="$packages clang clang-format libclang-rt-14-dev" ;;
     bench) packages="$packages libbenchmark-dev" ;;
     tidy)  packages="$packages clang-tidy" ;;

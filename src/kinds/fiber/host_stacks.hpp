@@ -19,10 +19,14 @@ struct HostStacks final : core::KindStore {
 };
 
 struct SystemStacks final : core::KindStore {
+  explicit SystemStacks(core::System& own) noexcept;
+  ~SystemStacks();
   void end(const base::Allocator& allocator) noexcept override { allocator.destroy(this); }
 
   StackMemory memory;
   StackMarks marks;
+  core::System& system;
+  SystemStacks* next = nullptr;  // in the debuggers' list of all systems
 };
 
 [[nodiscard]] HostStacks* make_host_stacks(core::Host& host) noexcept;
