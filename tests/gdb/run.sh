@@ -87,13 +87,14 @@ expect() {
   done
 }
 from=1
+outermost=' in (jzx_fiber_start|make_fcontext) '  # as the library switches: itself, or by Boost
 expect '^id  +state  +depth  +stack  +name, type$'
 expect '^0/[0-9]+ +waiting +[1-9][0-9]+ +60K +reader, ' '^1/[0-9]+ +waiting .*sleeper, '
 expect '^2/[0-9]+ +waiting .*asker, ' '^3/[0-9]+ +not started +0 .*newcomer, '
 expect '^4/[0-9]+ +running on thread 1 +[1-9][0-9]+ .*stopper, '
-expect 'wait_for_a_letter \(patience=.*4711\)' ' in read_letters \(\)' ' jzx_fiber_start '
-expect 'wait_for_an_hour \(\)' ' jzx_fiber_start '
-expect 'wait_for_an_answer \(' ' jzx_fiber_start '
+expect 'wait_for_a_letter \(patience=.*4711\)' ' in read_letters \(\)' "$outermost"
+expect 'wait_for_an_hour \(\)' "$outermost"
+expect 'wait_for_an_answer \(' "$outermost"
 expect '^#0 +stop_here \(\)'
 expect 'fiber 3/[0-9]+ has no frames: not started' 'there is no fiber nobody'
 expect 'THE-END'
