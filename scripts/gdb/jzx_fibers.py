@@ -35,7 +35,7 @@ def type_named(name):
     try:
         return gdb.lookup_type(name)
     except gdb.error:
-        raise Trouble(f"jzx: there is no debug information about {name}: the library is not loaded, "
+        raise Trouble(f"jzx: there is no debug information about {name}: the library is not there, "
                       "or was compiled without -g")
 
 
@@ -84,8 +84,8 @@ class Fiber:
         self.stage = str(record["stage_"]).rsplit("::", 1)[-1]
 
     @property
-    def shown_id(self):
-        return f"{self.id & 0xffffffff}/{self.id >> 32}"
+    def slot(self):
+        return self.id & 0xffffffff
 
     @property
     def state(self):
@@ -193,15 +193,14 @@ def stack_pointers(frame):
 
 
 def find_fiber(what):
-    """By slot, slot/generation, hexadecimal id, or name."""
+    """By slot, id, or name."""
     def fits(fiber):
-        return what in (str(fiber.id & 0xffffffff), fiber.shown_id, f"{fiber.id:x}",
-                        f"{fiber.id:#x}", fiber.name)
+        return what in (str(fiber.slot), f"{fiber.id:x}", f"{fiber.id:#x}", fiber.name)
     found = [fiber for fiber in all_fibers() if fits(fiber)]
     if not found:
         raise Trouble(f"jzx: there is no fiber {what}; see 'jzx fibers'")
     if len(found) > 1:
-        ids = ", ".join(fiber.shown_id for fiber in found)
+        ids = ", ".join(f"{fiber.id:x}" for fiber in found)
         raise Trouble(f"jzx: {what} could be any of {ids}")
     return found[0]
 
@@ -251,11 +250,12 @@ gdb.unwinder.register_unwinder(None, unwinder, replace=True)
 
 
 def backtrace(command):
-    """Without the frame that is the thread's."""
+    """Without the frame that is the thread's, and the one that ends the fiber's stack."""
     longer = re.sub(r"(?<=\s)\d+$", lambda match: str(int(match[0]) + 1), command)
     output = gdb.execute(longer, to_string=True)
     begin = re.search(r"^#1 ", output, re.MULTILINE)
     kept = output[begin.start():] if begin else ""
+    kept = re.sub(r"^#\d+ +0x0+ in \?\? \(\)\n", "", kept, flags=re.MULTILINE)
     return re.sub(r"^#(\d+) +", lambda match: f"#{int(match[1]) - 1:<3}", kept, flags=re.MULTILINE)
 
 
@@ -269,7 +269,7 @@ def run_in(fiber, command):
             before.switch()
         return
     if not fiber.has_frames:
-        raise Trouble(f"jzx: fiber {fiber.shown_id} has no frames: {fiber.state}")
+        raise Trouble(f"jzx: fiber {fiber.id:x} has no frames: {fiber.state}")
     is_backtrace = re.match(r"(bt|backtrace|where)\b", command) is not None
     unwinder.show(fiber)
     try:
@@ -332,7 +332,7 @@ class JzxCommand(gdb.Command):
 
 
 class FibersCommand(gdb.Command):
-    """List all fibers: id (slot/generation), state, stack in use and its size, name and type."""
+    """List all fibers: place in the table, id, state, stack in use and its size, name and type."""
 
     def __init__(self):
         super().__init__("jzx fibers", gdb.COMMAND_STACK)
@@ -342,18 +342,18 @@ class FibersCommand(gdb.Command):
         if not fibers:
             print("There are no fibers.")
             return
-        print(f"{'id':<16} {'state':<20} {'depth':>8} {'stack':>8}  name, type")
+        print(f"{'slot':>6}  {'id':<16} {'state':<20} {'depth':>8} {'stack':>8}  name, type")
         for fiber in fibers:
             size = f"{(fiber.top - fiber.low + 1023) // 1024}K"
             label = f"{fiber.name}, " if fiber.name else ""
-            print(f"{fiber.shown_id:<16} {fiber.state:<20} {fiber.depth:>8} {size:>8}  "
+            print(f"{fiber.slot:>6}  {fiber.id:<16x} {fiber.state:<20} {fiber.depth:>8} {size:>8}  "
                   f"{label}{fiber.type}")
 
 
 class FiberCommand(gdb.Command):
     """Run a command in the innermost frame of a fiber: jzx fiber ID [COMMAND]
 
-ID is what 'jzx fibers' shows, its part before the slash, or the fiber's name. COMMAND is bt if it
+ID is the slot or the id that 'jzx fibers' shows, or the fiber's name. COMMAND is bt if it
 is left out; others are 'bt full' or 'info locals', for example."""
 
     def __init__(self):

@@ -87,16 +87,15 @@ expect() {
   done
 }
 from=1
-outermost=' in (jzx_fiber_start|make_fcontext) '  # as the library switches: itself, or by Boost
-expect '^id  +state  +depth  +stack  +name, type$'
-expect '^0/[0-9]+ +waiting +[1-9][0-9]+ +60K +reader, ' '^1/[0-9]+ +waiting .*sleeper, '
-expect '^2/[0-9]+ +waiting .*asker, ' '^3/[0-9]+ +not started +0 .*newcomer, '
-expect '^4/[0-9]+ +running on thread 1 +[1-9][0-9]+ .*stopper, '
-expect 'wait_for_a_letter \(patience=.*4711\)' ' in read_letters \(\)' "$outermost"
-expect 'wait_for_an_hour \(\)' "$outermost"
-expect 'wait_for_an_answer \(' "$outermost"
+expect '^ +slot  id  +state  +depth  +stack  +name, type$'
+expect '^ +0  [0-9a-f]+ +waiting +[1-9][0-9]+ +60K +reader, ' '^ +1  .* +waiting .*sleeper, '
+expect '^ +2  .* +waiting .*asker, ' '^ +3  .* +not started +0 .*newcomer, '
+expect '^ +4  .* +running on thread 1 +[1-9][0-9]+ .*stopper, '
+expect 'wait_for_a_letter \(patience=.*4711\)' ' in read_letters \(\)' ' in jzx::kinds::Fiber::main '
+expect 'wait_for_an_hour \(\)' ' in jzx::kinds::Fiber::main '
+expect 'wait_for_an_answer \(' ' in jzx::kinds::Fiber::main '
 expect '^#0 +stop_here \(\)'
-expect 'fiber 3/[0-9]+ has no frames: not started' 'there is no fiber nobody'
+expect 'fiber [0-9a-f]+ has no frames: not started' 'there is no fiber nobody'
 expect 'THE-END'
 [ "$what" = core ] || expect 'exited normally'
 [ "$failures" -eq 0 ]
