@@ -28,6 +28,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -62,6 +63,12 @@ class FiberSystem final : public SystemFace {
 template <class Target, class M>
 Errc send(const Target& target, M&& message) {
   return target.send(std::forward<M>(message));
+}
+
+// To the sender of the message received last.
+template <class M>
+Errc reply(M&& message) {
+  return sender().send(std::forward<M>(message));
 }
 
 // ---- patterns of a receive ----
@@ -208,7 +215,8 @@ Wait receive_one(int64_t timeout_ms, F&... functions) {
   (void)((i++ == receive.which ? (Alternative<F>::call(functions, fiber, *receive.envelope), true)
                                : false) ||
          ...);
-  return Wait::done;
+  // The function may have called exit(), and come back.
+  return fiber.is_asked_to_end ? Wait::killed : Wait::done;
 }
 
 template <class T>
@@ -250,6 +258,23 @@ Wait receive(F&&... functions) {
   return detail::receive_one(detail::kForEver, functions...);
 }
 
+// Waits for a message of this type, and gives it back; nothing if the fiber is to end and was not
+// unwound.
+template <class M>
+[[nodiscard]] std::optional<M> receive() {
+  std::optional<M> result;
+  receive([&](M message) { result.emplace(std::move(message)); });
+  return result;
+}
+// The same, but not longer than this: nothing if the time is up.
+template <class M>
+[[nodiscard]] std::optional<M> receive_for(std::chrono::milliseconds time) {
+  std::optional<M> result;
+  auto take = [&](M message) { result.emplace(std::move(message)); };
+  detail::receive_one(detail::receive_timeout(time), take);
+  return result;
+}
+
 // The same, but not longer than this: then Wait::timed_out. 0: only what is there. The last of the
 // functions may be after(…), to be called in that case.
 template <class... F>
@@ -288,6 +313,10 @@ inline Wait sleep_for(std::chrono::milliseconds time) {
 inline void exit(ExitReason reason, std::string_view text = {}) {
   detail::exit_fiber(detail::running_fiber("exit"), reason, text);
 }
+
+// Ends another actor, before its next message.
+inline Errc stop(Pid actor) { return FiberSystem("stop").stop(actor); }
+inline Errc kill(Pid actor) { return FiberSystem("kill").kill(actor); }
 
 // ---- bonds ----
 

@@ -27,11 +27,11 @@ enum class Overload : uint8_t {
   refuse,       // the sender gets mailbox_full
   drop_newest,  // the sender gets ok; the message is dead-lettered
   drop_oldest,  // the oldest are dead-lettered by the actor; senders are refused at twice the size
-  // The sender waits until there is room, if its thread may: one that is not the system's, or one
-  // for what blocks. no_such_actor, if the actor ends meanwhile; loop_closed, if the system does.
-  // A handler on a worker or a loop or run by hand, a loop's own thread, and an actor that sends to
-  // itself are refused as above; so is what is sent to many, by a router, or in C. Who polls the
-  // actor by hand must not wait for it.
+  // The sender waits until there is room: a fiber is suspended; others if their thread may block,
+  // one that is not the system's or one for what blocks. no_such_actor, if the actor ends
+  // meanwhile; loop_closed, if the system does. A handler on a worker or a loop or run by hand, a
+  // loop's own thread, and an actor that sends to itself are refused as above; so is what is sent
+  // to many, by a router, or in C. Who polls the actor by hand must not wait for it.
   wait,
 };
 
