@@ -50,7 +50,7 @@ struct alignas(64) Envelope {
   const MessageType* type = nullptr;
   ActorId sender = 0;
   uint32_t flags = 0;
-  uint32_t trace = 0;  // for drivers that number messages
+  uint32_t trace = 0;  // for drivers, and then bodies, that number messages
   alignas(8) std::byte storage[kInlineSize];
 
   template <class T>

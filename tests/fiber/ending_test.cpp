@@ -98,6 +98,23 @@ TEST(FiberEnd, AKillReachesEveryKindOfWait) {
   promise.resolve(1);  // nobody waits any more
 }
 
+TEST(FiberEnd, MailIsDeadLetteredInTheOrderItCame) {
+  ClockedLoop loop;
+  std::vector<int> dead;
+  loop.seen().on_dead_letter = [&](const auto&, Envelope& envelope) {
+    dead.push_back(detail::key_of(envelope) == detail::receive_key<int>()
+                       ? detail::received<int>(envelope)
+                       : static_cast<int>(detail::received<long>(envelope)));
+  };
+  const Pid fiber = loop.spawn_fn([] { receive([](Go) {}); });
+  fiber << 1 << 2L << 3;  // seen and kept
+  loop.settle();
+  fiber << 4L << 5;
+  EXPECT_EQ(loop.kill(fiber), Errc::ok);
+  loop.settle();
+  EXPECT_EQ(dead, (std::vector<int>{1, 2, 3, 4, 5}));
+}
+
 TEST(FiberEnd, OneThatNeverRanIsNotEntered) {
   ClockedLoop loop;
   bool has_run = false;

@@ -98,6 +98,8 @@ inline Outcome Fiber::run(Turn& turn) noexcept {
 void Fiber::main(void* fiber) {
   auto& self = *static_cast<Fiber*>(fiber);
   self.outcome_ = self.run_body();
+  // Before its mailbox is emptied: what was kept came before that.
+  self.drop_mail(self.turn_->host, self.turn_->actor);
   self.stage_ = Stage::ended;
   self.leave_for_good();
 }
@@ -319,7 +321,7 @@ void Fiber::end_receive(Envelope& envelope) noexcept {
 void Fiber::drop_mail(core::Host& host, Actor& owner) noexcept {
   if (!kept_.has_memory()) [[likely]]
     return;
-  while (Envelope* envelope = kept_.take_any()) core::drop_held(host, owner, *envelope);
+  while (Envelope* envelope = kept_.take_oldest()) core::drop_held(host, owner, *envelope);
   kept_.end(host.system.allocator);
 }
 

@@ -9,22 +9,14 @@ namespace {
 
 using detail::key_of;
 
-constexpr int kNumberShift = 4;  // above Envelope::Flag
-constexpr uint32_t kFlagMask = (1u << kNumberShift) - 1;
-
-void set_number(Envelope& envelope, uint32_t number) noexcept {
-  envelope.flags = (envelope.flags & kFlagMask) | number << kNumberShift;
-}
-
 bool came_before(const Envelope& a, const Envelope& b) noexcept {
-  const uint32_t difference = (a.flags & ~kFlagMask) - (b.flags & ~kFlagMask);
-  return static_cast<int32_t>(difference) < 0;
+  return static_cast<int32_t>(a.trace - b.trace) < 0;
 }
 
 }  // namespace
 
 void KeptMail::keep(const base::Allocator& allocator, Envelope& envelope) noexcept {
-  set_number(envelope, next_number_++);
+  envelope.trace = next_number_++;
   envelope.next = nullptr;
   Queue& queue = queue_for(allocator, key_of(envelope));
   if (queue.first == nullptr) {
@@ -60,7 +52,7 @@ KeptMail::Queue* KeptMail::grow(const base::Allocator& allocator) noexcept {
   if (larger == nullptr) return nullptr;
   for (uint32_t i = 0; i < capacity_; ++i) new (&larger[i]) Queue(queues_[i]);
   for (uint32_t i = capacity_; i < capacity; ++i) new (&larger[i]) Queue();
-  end(allocator);
+  allocator.release(queues_);
   queues_ = larger;
   return &queues_[std::exchange(capacity_, capacity)];
 }
@@ -91,12 +83,14 @@ Envelope* KeptMail::take(const Pattern* patterns, size_t pattern_count, size_t& 
   return best.envelope != nullptr ? take_out(best) : nullptr;
 }
 
-Envelope* KeptMail::take_any() noexcept {
-  if (mixed_.first != nullptr) return take_out({&mixed_, nullptr, mixed_.first});
+Envelope* KeptMail::take_oldest() noexcept {
+  Queue* oldest = mixed_.first != nullptr ? &mixed_ : nullptr;
   for (uint32_t i = 0; i < capacity_; ++i) {
-    if (queues_[i].first != nullptr) return take_out({&queues_[i], nullptr, queues_[i].first});
+    Queue& queue = queues_[i];
+    if (queue.first == nullptr) continue;
+    if (oldest == nullptr || came_before(*queue.first, *oldest->first)) oldest = &queue;
   }
-  return nullptr;
+  return oldest != nullptr ? take_out({oldest, nullptr, oldest->first}) : nullptr;
 }
 
 Envelope* KeptMail::take_out(const Found& found) noexcept {
@@ -108,7 +102,6 @@ Envelope* KeptMail::take_out(const Found& found) noexcept {
   }
   if (found.queue->last == &envelope) found.queue->last = found.before;
   envelope.next = nullptr;
-  envelope.flags &= kFlagMask;
   --count_;
   return &envelope;
 }

@@ -5,8 +5,8 @@
 //            ├ Down ─▶ e
 //            └ any type ─▶ e ─▶ e       those for whom there was no memory for a queue of their own
 //
-// A number in the upper bits of the envelope's flags says which of two messages came first; it
-// counts around, and is compared by difference, so it is good for 2^27 messages kept at once.
+// A number in the envelope says which of two messages came first; it counts around, and is compared
+// by difference, so it is good for 2^31 messages kept at once.
 //
 // The table is made when the first message is kept, and grows. If there is no memory for it, types
 // share a queue, and finding them takes longer: nothing is lost.
@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <jzx/detail/receive.hpp>
 #include <jzx/envelope.hpp>
@@ -33,7 +34,8 @@ class KeptMail {
   KeptMail& operator=(const KeptMail&) = delete;
   // Before it ends. It is empty.
   void end(const base::Allocator& allocator) noexcept {
-    if (queues_ != nullptr) allocator.release(queues_);
+    allocator.release(std::exchange(queues_, nullptr));
+    capacity_ = 0;
   }
 
   [[nodiscard]] bool is_empty() const noexcept { return count_ == 0; }
@@ -44,8 +46,8 @@ class KeptMail {
   // Takes out the oldest message that one of the patterns fits, and says which, the first of them;
   // nullptr: none does.
   [[nodiscard]] Envelope* take(const Pattern* patterns, size_t pattern_count, size_t& which);
-  // Takes out any; nullptr: it is empty.
-  [[nodiscard]] Envelope* take_any() noexcept;
+  // Takes out the oldest; nullptr: it is empty.
+  [[nodiscard]] Envelope* take_oldest() noexcept;
 
  private:
   static constexpr uint32_t kFewTypes = 4;
