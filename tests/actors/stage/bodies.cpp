@@ -2,6 +2,8 @@
 
 namespace jzx::actors {
 
-std::vector<const Body*> all_bodies() { return {&behaviour_body(), &handlers_body()}; }
+std::vector<const Body*> all_bodies() {
+  return {&behaviour_body(), &handlers_body(), &fiber_body()};
+}
 
 }  // namespace jzx::actors
