@@ -115,6 +115,36 @@ TEST(FiberEnd, MailIsDeadLetteredInTheOrderItCame) {
   EXPECT_EQ(dead, (std::vector<int>{1, 2, 3, 4, 5}));
 }
 
+TEST(FiberEnd, AKillTakesEffectBeforeAMessageThatWasKept) {
+  ClockedLoop loop;
+  bool has_received = false;
+  const Pid fiber = loop.spawn_fn([&] {
+    receive([](Go) {});
+    EXPECT_EQ(FiberSystem().kill(self()), Errc::ok);
+    receive([&](int) { has_received = true; });
+  });
+  fiber << 1 << Go{};
+  loop.settle();
+  EXPECT_FALSE(has_received);
+  EXPECT_EQ(loop.seen().stop_of(fiber.id()).reason, ExitReason::killed);
+  EXPECT_EQ(loop.seen().dead.size(), 1u);
+}
+
+TEST(FiberEnd, OneThatPollsLetsOthersRunAndCanBeKilled) {
+  constexpr int kFarTooOften = 1'000'000;
+  ClockedLoop loop;
+  int polls = 0;
+  const Pid poller = loop.spawn_fn([&] {
+    while (++polls < kFarTooOften) {
+      if (receive_for(0ms, [](Never) {}) == Wait::killed) return;
+    }
+  });
+  loop.spawn_fn([&] { EXPECT_EQ(FiberSystem().kill(poller), Errc::ok); });
+  loop.settle();
+  EXPECT_LT(polls, kFarTooOften);
+  EXPECT_EQ(loop.seen().stop_of(poller.id()).reason, ExitReason::killed);
+}
+
 TEST(FiberEnd, OneThatNeverRanIsNotEntered) {
   ClockedLoop loop;
   bool has_run = false;

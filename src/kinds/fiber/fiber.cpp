@@ -31,6 +31,9 @@ std::byte* align_down(std::byte* place, size_t alignment) noexcept {
 // Mail that was seen and not received yet is counted in 16 bits, and the system's is not bounded.
 constexpr uint32_t kMostMail = 60'000;
 
+// Looks at an empty mailbox, without waiting, before others get a turn.
+constexpr uint32_t kPollsInATurn = 64;
+
 // Waits that a body may try after it was asked to end, before it is reported.
 constexpr uint32_t kWaitsInVain = 1000;
 // And at the end of a system, after which its frames are left as they are.
@@ -167,6 +170,10 @@ void Fiber::note_wait_in_vain() noexcept {
                  own.label != nullptr ? own.label : type_->name,
                  static_cast<unsigned long long>(own.id()), waits_in_vain_);
   }
+  give_way();
+}
+
+void Fiber::give_way() noexcept {
   prepare_to_leave(Outcome::budget_spent);
   detail::leave_stack(*this);
 }
@@ -263,6 +270,8 @@ void Fiber::look_for_mail(detail::Receive& receive) {
 }
 
 [[gnu::noinline]] void Fiber::look_first(detail::Receive& receive) {
+  // It has been asked, but does not know yet: that comes before the messages that it has kept.
+  if (!is_asked_to_end && turn_->actor.has_note(core::kExitHint)) give_way();
   if (is_asked_to_end) return end_receiving(receive);
   put_aside();
   Envelope* envelope = kept_.is_empty() ? nullptr : take_kept(receive);
@@ -281,13 +290,19 @@ void Fiber::look_for_mail(detail::Receive& receive) {
 }
 
 void Fiber::wait_for_mail(detail::Receive& receive) noexcept {
-  const Outcome pause = turn_->pause();
+  Outcome pause = turn_->pause();
+  if (receive.timeout_ms == 0 && has_polled_enough()) pause = Outcome::budget_spent;
   receive.is_waiting = pause != Outcome::wants_mail || is_in_time(receive);
   if (receive.is_waiting) {
     prepare_to_leave(pause);
   } else {
     receive.why = Wait::timed_out;
   }
+}
+
+// Who only looks does not wait; it must let others run all the same, and hear when it is to end.
+bool Fiber::has_polled_enough() noexcept {
+  return ++polls_ % kPollsInATurn == 0 || turn_->actor.has_note(core::kExitHint);
 }
 
 bool Fiber::is_in_time(const detail::Receive& receive) noexcept {

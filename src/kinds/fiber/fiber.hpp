@@ -131,7 +131,9 @@ class Fiber : public Switch, private RunningStack {
   void wait_for_mail(detail::Receive& receive) noexcept;
   void end_receiving(detail::Receive& receive);
   [[nodiscard]] bool is_in_time(const detail::Receive& receive) noexcept;
+  [[nodiscard]] bool has_polled_enough() noexcept;
   void note_wait_in_vain() noexcept;
+  void give_way() noexcept;
 
   core::Turn* turn_ = nullptr;  // a new one for every turn
   const detail::FiberType* type_;
@@ -139,6 +141,7 @@ class Fiber : public Switch, private RunningStack {
   KeptMail kept_;
   Deadline deadline_;  // of the wait it is in
   uint32_t waits_in_vain_ = 0;
+  uint32_t polls_ = 0;  // that found nothing
   core::Outcome outcome_ = core::Outcome::suspended;
   Stage stage_ = Stage::made;
   const bool is_measured_;
