@@ -93,8 +93,11 @@ class ClockedLoop : public LoopParts, public Loop {
   // Settles, moves the time, settles.
   void advance(std::chrono::milliseconds time) {
     settle();
-    clock_.advance_ms(static_cast<uint64_t>(time.count()));
+    move_time(time);
     settle();
+  }
+  void move_time(std::chrono::milliseconds time) {
+    clock_.advance_ms(static_cast<uint64_t>(time.count()));
   }
 
  private:
