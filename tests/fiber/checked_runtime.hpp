@@ -37,6 +37,11 @@ class CheckedRuntime : public Runtime {
     EXPECT_EQ(timers, 0u) << "records of timers that were never given back";
   }
 
+  // nullptr: there was no fiber yet.
+  [[nodiscard]] kinds::StackMemory* stack_memory() {
+    return kinds::stack_memory_of(system().system);
+  }
+
  private:
   [[nodiscard]] runtime::RuntimeSystem& system() {
     return static_cast<runtime::RuntimeSystem&>(*port_);
@@ -44,7 +49,7 @@ class CheckedRuntime : public Runtime {
 
   // Stacks that are neither free nor in a pool.
   [[nodiscard]] uint64_t stacks_lost() {
-    kinds::StackMemory* memory = kinds::stack_memory_of(system().system);
+    kinds::StackMemory* memory = stack_memory();
     if (memory == nullptr) return 0;
     uint64_t idle = 0;
     system().system.for_each_host([&](core::Host& host) {
