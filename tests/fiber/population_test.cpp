@@ -21,7 +21,7 @@ struct Go {};
 
 // tsan takes a fiber for a thread, and has only some thousands of those.
 constexpr size_t kFibers = scaled(1'000'000, 500);
-// A page of stack, its share of page tables, and an actor.
+// A page of stack and an actor, and some more.
 constexpr size_t kMostBytesPerFiber = 6 * 1024;
 
 [[nodiscard]] size_t resident_bytes() {
