@@ -95,7 +95,7 @@ struct GuardedFunction {
   F function;
 };
 
-// A function for those messages only that the guard, a predicate, accepts.
+// A function for those messages only that the guard, a predicate, accepts. A guard must not wait.
 template <class Guard, class F>
 [[nodiscard]] auto when(Guard guard, F function) {
   return GuardedFunction<Guard, F>{std::move(guard), std::move(function)};

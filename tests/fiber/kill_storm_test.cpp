@@ -140,6 +140,7 @@ class Storm {
       options.monitor = watcher_;
       options.mailbox_cap = 24;
       if (prng.below(4) == 0) options.placement = Placement::pinned();
+      if (prng.below(8) == 0) options.placement = Placement::blocking();
       if (i > 0 && prng.below(8) == 0) options.link = pids_[i - 1];
       Life& life = lives_[i];
       const auto body = [this, &life, i] {

@@ -109,7 +109,7 @@ void Fiber::main(void* fiber) {
 
 Outcome Fiber::run_body() noexcept {
   stage_ = Stage::running;
-  const Outcome outcome = core::guard(
+  (void)core::guard(
       [&] {
 #ifdef __cpp_exceptions
         try {
@@ -119,12 +119,10 @@ Outcome Fiber::run_body() noexcept {
 #else
         type_->run(body_);
 #endif
-        return Outcome::stopped;
       },
-      [&](const char* text) { return turn_->fail(ExitReason::panic, text); });
-  destroy_body();
-  if (outcome != Outcome::stopped || !wants_exit_) return outcome;
-  if (exit_reason_ == ExitReason::normal) return Outcome::stopped;
+      [&](const char* text) { note_exit(ExitReason::panic, text); });
+  destroy_body();  // which may wait: only then is the host told why
+  if (!wants_exit_ || exit_reason_ == ExitReason::normal) return Outcome::stopped;
   return turn_->fail(exit_reason_, exit_text_.view());
 }
 
@@ -178,12 +176,14 @@ void Fiber::give_way() noexcept {
   detail::leave_stack(*this);
 }
 
+void Fiber::note_exit(ExitReason reason, std::string_view text) noexcept {
+  wants_exit_ = true;
+  exit_reason_ = reason;
+  new (&exit_text_) ExitText(text);
+}
+
 void Fiber::exit(ExitReason reason, std::string_view text) {
-  if (!wants_exit_) {
-    wants_exit_ = true;
-    exit_reason_ = reason;
-    new (&exit_text_) ExitText(text);
-  }
+  if (!wants_exit_) note_exit(reason, text);
   is_asked_to_end = true;
   (void)killed();
 }

@@ -134,6 +134,7 @@ class Fiber : public Switch, private RunningStack {
   [[nodiscard]] bool has_polled_enough() noexcept;
   void note_wait_in_vain() noexcept;
   void give_way() noexcept;
+  void note_exit(ExitReason reason, std::string_view text) noexcept;
 
   core::Turn* turn_ = nullptr;  // a new one for every turn
   const detail::FiberType* type_;
@@ -147,9 +148,9 @@ class Fiber : public Switch, private RunningStack {
   const bool is_measured_;
   const bool has_canary_;
   bool has_body_ = false;
-  bool wants_exit_ = false;  // by exit()
+  bool wants_exit_ = false;  // by exit(), or by what it threw
   ExitReason exit_reason_ = ExitReason::normal;
-  // In a union, since it is long to clear and rarely needed: there after exit().
+  // In a union, since it is long to clear and rarely needed: there when it wants to exit.
   union {
     ExitText exit_text_;
   };
