@@ -39,7 +39,8 @@ class CheckedRuntime : public Runtime {
 
   // nullptr: there was no fiber yet.
   [[nodiscard]] kinds::StackMemory* stack_memory() {
-    return kinds::stack_memory_of(system().system);
+    kinds::SystemStacks* stacks = kinds::stacks_of(system().system);
+    return stacks != nullptr ? &stacks->memory : nullptr;
   }
 
  private:
@@ -55,7 +56,7 @@ class CheckedRuntime : public Runtime {
     system().system.for_each_host([&](core::Host& host) {
       if (host.store == nullptr) return;
       for (uint8_t i = 0; i < kinds::kStackClasses; ++i) {
-        idle += kinds::stacks_of(host)->idle(kinds::StackClass{i});
+        idle += kinds::stacks_of(host)->pool.idle(kinds::StackClass{i});
       }
     });
     return memory->counts().in_use - idle;

@@ -130,6 +130,28 @@ TEST(FiberEnd, AKillTakesEffectBeforeAMessageThatWasKept) {
   EXPECT_EQ(loop.seen().dead.size(), 1u);
 }
 
+TEST(FiberEnd, AWaitAfterExitInAHandlerLeavesTheMessageToTheHandler) {
+  struct Waits {
+    ~Waits() {
+      EXPECT_EQ(receive_for(1h, [](Never) {}), Wait::killed);
+    }
+  };
+  ClockedLoop loop;
+  auto text = std::make_shared<int>(1);
+  const Pid fiber = loop.spawn_fn([&] {
+    receive([](const std::shared_ptr<int>& held) {
+      Waits waits;
+      EXPECT_EQ(*held, 1);
+      exit(ExitReason::fail, "in the middle");
+    });
+  });
+  fiber << text;
+  loop.settle();
+  EXPECT_EQ(loop.seen().stop_of(fiber.id()).text, "in the middle");
+  EXPECT_TRUE(loop.seen().dead.empty()) << "it was handled";
+  EXPECT_EQ(text.use_count(), 1);
+}
+
 TEST(FiberEnd, OneThatPollsLetsOthersRunAndCanBeKilled) {
   constexpr int kFarTooOften = 1'000'000;
   ClockedLoop loop;

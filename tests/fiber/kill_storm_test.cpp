@@ -138,7 +138,8 @@ class Storm {
     for (size_t i = 0; i < lives_.size(); ++i) {
       SpawnOptions options;
       options.monitor = watcher_;
-      options.mailbox_cap = 24;
+      options.mailbox_cap = 10;
+      if (prng.below(3) == 0) options.overload = Overload::wait;
       if (prng.below(4) == 0) options.placement = Placement::pinned();
       if (prng.below(8) == 0) options.placement = Placement::blocking();
       if (i > 0 && prng.below(8) == 0) options.link = pids_[i - 1];
@@ -197,7 +198,9 @@ class Storm {
       case 7:
         return goes_on(ask<int>(echo_, Question{Token(tokens_)}).get());
       default:
-        for (int i = 0; i < 3; ++i) (void)somebody(prng).send(note(prng));
+        for (int i = 0; i < 3; ++i) {  // these may wait too, for room
+          if (somebody(prng).send(note(prng)) == Errc::killed) return false;
+        }
         return goes_on(receive_for(time, [](Question) { return 2; }));
     }
   }

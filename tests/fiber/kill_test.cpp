@@ -37,6 +37,14 @@ struct Scene : Holdings {
         });
       }
     });
+    SpawnOptions small;
+    small.mailbox_cap = 4 + 1;
+    small.overload = Overload::wait;
+    slow = loop.spawn_fn_with(small, [] {
+      while (sleep_for(10ms) != Wait::killed) {
+        if (receive_for(0ms, [](int) {}) == Wait::killed) return;
+      }
+    });
     auto made = jzx::promise<int>();
     future.emplace(std::move(made.future));
     promise.emplace(std::move(made.promise));
@@ -52,12 +60,14 @@ struct Scene : Holdings {
     }
   }
 
+  bool has_sent = false;
   int downs = 0;
   ExitReason reason = ExitReason::normal;
   std::optional<Future<int>> future;
   std::optional<Promise<int>> promise;
   ClockedLoop loop;  // ends first: what it unwinds uses the others
   Pid asked;
+  Pid slow;  // and its mailbox is full
   Pid watcher;
   Pid fiber;
 };
@@ -124,6 +134,17 @@ const std::vector<WaitPoint>& wait_points() {
        [](Scene& scene) { scene.promise->resolve(1); }},
       {"ask", simply([](Scene& scene) { return wait_of(ask<int>(scene.asked, Question{}).get()); }),
        [](Scene& scene) { (void)scene.asked.send(Go{}); }},
+      {"a send that waits for room", simply([](Scene& scene) {
+         Errc sent = Errc::ok;
+         do {
+           sent = scene.slow.send(1);
+         } while (sent == Errc::ok && !scene.has_sent);
+         return sent == Errc::killed ? Wait::killed : Wait::done;
+       }),
+       [](Scene& scene) {
+         scene.has_sent = true;
+         scene.loop.move_time(10ms);
+       }},
       {"in a handler",
        [](Scene& scene, const Deeper& deeper) {
          bool goes_on = true;

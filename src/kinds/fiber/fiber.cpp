@@ -320,7 +320,6 @@ bool Fiber::is_in_time(const detail::Receive& receive) noexcept {
 void Fiber::end_receiving(detail::Receive& receive) {
   receive.is_waiting = false;
   if (deadline_.is_armed()) deadline_.cancel();
-  if (turn_->in_hand() != nullptr) keep_in_hand();
   note_wait_in_vain();
   receive.why = killed();
 }
