@@ -20,7 +20,11 @@ struct Question {};
 
 // Looked at when everything else is gone.
 struct Holdings {
-  ~Holdings() { EXPECT_EQ(acquired, released); }
+  ~Holdings() {
+    EXPECT_EQ(acquired, released);
+    EXPECT_EQ(result.use_count(), 1) << "a result that nobody took is ended";
+  }
+  std::shared_ptr<int> result = std::make_shared<int>(1);  // of the future
   int acquired = 0;
   int released = 0;
 };
@@ -45,7 +49,7 @@ struct Scene : Holdings {
         if (receive_for(0ms, [](int) {}) == Wait::killed) return;
       }
     });
-    auto made = jzx::promise<int>();
+    auto made = jzx::promise<std::shared_ptr<int>>();
     future.emplace(std::move(made.future));
     promise.emplace(std::move(made.promise));
   }
@@ -63,8 +67,8 @@ struct Scene : Holdings {
   bool has_sent = false;
   int downs = 0;
   ExitReason reason = ExitReason::normal;
-  std::optional<Future<int>> future;
-  std::optional<Promise<int>> promise;
+  std::optional<Future<std::shared_ptr<int>>> future;
+  std::optional<Promise<std::shared_ptr<int>>> promise;
   ClockedLoop loop;  // ends first: what it unwinds uses the others
   Pid asked;
   Pid slow;  // and its mailbox is full
@@ -89,7 +93,8 @@ class Resource {
   std::unique_ptr<std::string> text_;
 };
 
-Wait wait_of(const Result<int>& result) {
+template <class T>
+Wait wait_of(const Result<T>& result) {
   return result.error().code() == Errc::killed ? Wait::killed : Wait::done;
 }
 
@@ -131,7 +136,7 @@ const std::vector<WaitPoint>& wait_points() {
        [](Scene& scene) { (void)scene.fiber.send(7); }},
       {"sleep_for", simply([](Scene&) { return sleep_for(10ms); }), let_time_pass},
       {"future", simply([](Scene& scene) { return wait_of(scene.future->get()); }),
-       [](Scene& scene) { scene.promise->resolve(1); }},
+       [](Scene& scene) { scene.promise->resolve(scene.result); }},
       {"ask", simply([](Scene& scene) { return wait_of(ask<int>(scene.asked, Question{}).get()); }),
        [](Scene& scene) { (void)scene.asked.send(Go{}); }},
       {"a send that waits for room", simply([](Scene& scene) {
