@@ -390,6 +390,27 @@ TEST(FiberEnd, AnExceptionThatIsBeingHandledStaysTheFibersOwn) {
   EXPECT_EQ(caught, (std::vector<std::string>{"0", "1"}));
 }
 
+TEST(Receive, AGuardThatThrowsTakesTheTimeAlong) {
+  ClockedLoop loop;
+  std::vector<uint64_t> times;
+  const Pid fiber = loop.spawn_fn([&] {
+    try {
+      receive_for(1s, when([](const int&) -> bool { throw std::runtime_error("no"); }, [](int) {}));
+    } catch (const std::runtime_error&) {
+    }
+    receive_for(2s, [](Never) {});
+    times.push_back(loop.now_ms());
+    sleep_for(3s);
+    times.push_back(loop.now_ms());
+  });
+  loop.settle();
+  fiber << 7;
+  const uint64_t begin = loop.now_ms();
+  for (int i = 0; i < 6; ++i) loop.advance(1s);
+  EXPECT_EQ(times, (std::vector<uint64_t>{begin + 2000, begin + 5000}));
+  EXPECT_FALSE(loop.seen().is_alive(fiber.id()));
+}
+
 TEST(Receive, AGuardThatThrowsLosesNothing) {
   ClockedLoop loop;
   int got = 0;

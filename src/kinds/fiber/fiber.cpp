@@ -220,10 +220,12 @@ Envelope* Fiber::take_kept(detail::Receive& receive) {
 
 // The messages from this one on: the first that fits.
 Envelope* Fiber::find_from(detail::Receive& receive, Envelope* envelope) {
-  // Keeps a message whose guard throws.
+  // A guard that throws ends the receive: its message is kept.
   struct Kept {
     ~Kept() {
-      if (fiber != nullptr) fiber->keep_in_hand();
+      if (fiber == nullptr) return;
+      fiber->deadline_.cancel();
+      fiber->keep_in_hand();
     }
     Fiber* fiber;
   };
