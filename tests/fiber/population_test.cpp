@@ -19,8 +19,8 @@ namespace {
 
 struct Go {};
 
-// tsan takes a fiber for a thread, and has only some thousands of those.
-constexpr size_t kFibers = scaled(1'000'000, 500);
+// tsan takes a fiber for a thread: it has only some thousands, and each takes most of a megabyte.
+constexpr size_t kFibers = scaled(1'000'000, 1000);
 // A page of stack and an actor, and some more.
 constexpr size_t kMostBytesPerFiber = 6 * 1024;
 
