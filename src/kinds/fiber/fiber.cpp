@@ -35,9 +35,11 @@ constexpr uint32_t kMostMail = 60'000;
 constexpr uint32_t kPollsInATurn = 64;
 
 // Waits that a body may try after it was asked to end, before it is reported.
-constexpr uint32_t kWaitsInVain = 1000;
+constexpr uint32_t kWaitsInVain = 1024;
+// Before others get their turns: each is an exception thrown, some microseconds.
+constexpr uint32_t kWaitsInATurn = 16;
 // And at the end of a system, after which its frames are left as they are.
-constexpr uint32_t kGivenUp = 100 * kWaitsInVain;
+constexpr uint32_t kGivenUp = 10 * kWaitsInVain;
 
 }  // namespace
 
@@ -159,7 +161,7 @@ Wait Fiber::killed() {
 
 // It was told, and waits again. Others get their turns meanwhile; that it does not end is said.
 void Fiber::note_wait_in_vain() noexcept {
-  if (++waits_in_vain_ % kWaitsInVain != 0) return;
+  if (++waits_in_vain_ % kWaitsInATurn != 0) return;
   if (waits_in_vain_ == kWaitsInVain) {
     const Actor& own = turn_->actor;
     std::fprintf(stderr,
