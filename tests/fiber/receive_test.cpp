@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -181,6 +182,36 @@ TEST(Receive, TheSenderIsThatOfTheLastMessage) {
   const Pid other = loop.spawn_fn([&] { (void)send(fiber, Number{1}); });
   loop.settle();
   EXPECT_EQ(seen, other);
+}
+
+TEST(Receive, GivesAMessageOfOneTypeBack) {
+  ClockedLoop loop;
+  std::vector<std::string> seen;
+  const Pid fiber = loop.spawn_fn([&] {
+    const std::optional<Text> text = receive<Text>();
+    seen.push_back(text.value().value);
+    EXPECT_EQ(receive_for<Number>(0ms).value().value, 1) << "it was there before the text";
+    EXPECT_FALSE(receive_for<Number>(5ms).has_value());
+    seen.push_back("late");
+  });
+  fiber << Number{1} << Text{"hello"};
+  loop.settle();
+  EXPECT_EQ(seen, (std::vector<std::string>{"hello"}));
+  loop.advance(5ms);
+  EXPECT_EQ(seen, (std::vector<std::string>{"hello", "late"}));
+}
+
+TEST(Receive, AReplyGoesToTheSender) {
+  ClockedLoop loop;
+  int got = 0;
+  const Pid doubler = loop.spawn_fn(
+      [] { receive([](Number number) { EXPECT_EQ(reply(Number{2 * number.value}), Errc::ok); }); });
+  loop.spawn_fn([&] {
+    EXPECT_EQ(doubler.send(Number{21}), Errc::ok);
+    got = receive<Number>().value().value;
+  });
+  loop.settle();
+  EXPECT_EQ(got, 42);
 }
 
 TEST(ReceiveFor, EndsWhenTheTimeIsUpAndNotBefore) {
