@@ -40,17 +40,18 @@ struct FiberSeat {
 #ifdef __AVX512F__
 #define JZX_WIDE_REGISTERS                                                                      \
   , "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25",   \
-      "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "k1", "k2", "k3", "k4", "k5", "k6", \
-      "k7"
+      "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "k0", "k1", "k2", "k3", "k4", "k5", \
+      "k6", "k7"
 #else
 #define JZX_WIDE_REGISTERS
 #endif
 
 // All but the pointers to stack and frame.
-#define JZX_ALL_REGISTERS                                                                          \
-  "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", \
-      "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",    \
-      "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory" JZX_WIDE_REGISTERS
+#define JZX_ALL_REGISTERS                                                                         \
+  "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "st",  \
+      "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)", "xmm0", "xmm1", "xmm2",      \
+      "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", \
+      "xmm14", "xmm15", "cc", "memory" JZX_WIDE_REGISTERS
 
 [[gnu::always_inline]] inline void leave_stack(FiberSeat& at) noexcept {
   FiberSeat* place = &at;
