@@ -127,7 +127,8 @@ void teller() {
   const std::vector<jzx::Pid> all = {ann, bob, carl};
   constexpr int kTransfers = 300;
   for (int i = 0; i < kTransfers; ++i) {
-    const Order order{all[i % 3], all[(i + 1 + i % 2) % 3], i % 90};
+    const auto from = static_cast<size_t>(i);
+    const Order order{all[from % 3], all[(from + 1 + from % 2) % 3], i % 90};
     jzx::spawn_monitor([order] { transfer(order); });
   }
   int done = 0;

@@ -20,6 +20,7 @@ namespace jzx::detail {
 WaitEnd await_result(FutureCore& core, FutureCore::Resume discard) noexcept {
   kinds::Fiber* fiber = kinds::Fiber::current();
   if (fiber != nullptr && fiber->is_acting()) {
+    if (!fiber->may_wait()) return WaitEnd::refused;
     return kinds::wait_for_future(*fiber, core, discard) ? WaitEnd::done : WaitEnd::killed;
   }
   if (runtime::must_not_block()) return WaitEnd::refused;

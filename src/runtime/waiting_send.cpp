@@ -17,7 +17,7 @@ bool may_wait(const detail::Port& port, const core::Host* here, const kinds::Fib
               ActorId target) noexcept {
   if (fiber != nullptr) {
     return fiber->id() != target && fiber->turn().actor.home() != base::kByHand &&
-           !fiber->is_asked_to_end;
+           !fiber->is_asked_to_end && fiber->may_wait();
   }
   // Also in a handler of another system.
   if (must_not_block()) return false;

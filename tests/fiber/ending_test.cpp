@@ -411,6 +411,35 @@ TEST(Receive, AGuardThatThrowsTakesTheTimeAlong) {
   EXPECT_FALSE(loop.seen().is_alive(fiber.id()));
 }
 
+TEST(Receive, AGuardThatWaitsIsToldThatItMustNot) {
+  ClockedLoop loop;
+  int refused = 0;
+  int got = 0;
+  const auto waits = [&](const std::function<void()>& wait) {
+    return [&refused, wait](const int&) {
+      try {
+        wait();
+      } catch (const std::logic_error&) {
+        ++refused;
+      }
+      return false;
+    };
+  };
+  const Pid fiber = loop.spawn_fn([&] {
+    auto [future, promise] = jzx::promise<int>();
+    receive(when(waits([] { receive([](Never) {}); }), [](int) {}), [](Go) {});
+    receive_for(0ms, when(waits([] { yield(); }), [](int) {}));
+    receive_for(0ms, when(waits([] { sleep_for(1ms); }), [](int) {}));
+    receive_for(0ms, when([&](const int&) { return future.get().ok(); }, [](int) {}));
+    receive([&](int number) { got = number; });
+  });
+  loop.settle();
+  fiber << 7 << Go{};
+  loop.settle();
+  EXPECT_EQ(refused, 3);
+  EXPECT_EQ(got, 7) << "the message is where it was";
+}
+
 TEST(Receive, AGuardThatThrowsLosesNothing) {
   ClockedLoop loop;
   int got = 0;

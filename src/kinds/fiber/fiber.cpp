@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "core/guard.hpp"
@@ -213,7 +214,20 @@ void Fiber::keep_in_hand() {
   kept_.keep(turn_->host.system.allocator, *envelope);
 }
 
+// While guards look at messages.
+class Fiber::Guarding {
+ public:
+  explicit Guarding(Fiber& fiber) noexcept : fiber_(fiber) { fiber_.is_guarding_ = true; }
+  ~Guarding() { fiber_.is_guarding_ = false; }
+  Guarding(const Guarding&) = delete;
+  Guarding& operator=(const Guarding&) = delete;
+
+ private:
+  Fiber& fiber_;
+};
+
 Envelope* Fiber::take_kept(detail::Receive& receive) {
+  const Guarding guarding(*this);
   while (Envelope* envelope = kept_.take(receive.patterns, receive.count, receive.which)) {
     if (turn_->take_held(*envelope)) return envelope;
   }
@@ -233,6 +247,7 @@ Envelope* Fiber::find_from(detail::Receive& receive, Envelope* envelope) {
   };
   for (; envelope != nullptr; envelope = turn_->take()) {
     Kept undo{this};
+    const Guarding guarding(*this);
     receive.which = find_pattern(receive.patterns, receive.count, *envelope);
     undo.fiber = nullptr;
     if (receive.which < receive.count) break;
@@ -273,7 +288,18 @@ void Fiber::look_for_mail(detail::Receive& receive) {
   found(receive, *envelope);
 }
 
+// A guard is asked about a message that is on its way from here to there: it must not wait.
+[[gnu::noinline]] void Fiber::refuse_to_wait_in_guard() {
+#ifdef __cpp_exceptions
+  throw std::logic_error("jzx: the guard of a receive must not wait");
+#else
+  std::fputs("jzx: the guard of a receive must not wait\n", stderr);
+  std::abort();
+#endif
+}
+
 [[gnu::noinline]] void Fiber::look_first(detail::Receive& receive) {
+  if (is_guarding_) refuse_to_wait_in_guard();
   // It has been asked, but does not know yet: that comes before the messages that it has kept.
   if (!is_asked_to_end && turn_->actor.has_note(core::kExitHint)) give_way();
   if (is_asked_to_end) return end_receiving(receive);
@@ -346,6 +372,8 @@ void Fiber::drop_mail(core::Host& host, Actor& owner) noexcept {
 // ---- other waits ----
 
 void Fiber::begin_yield() {
+  if (is_guarding_) [[unlikely]]
+    refuse_to_wait_in_guard();
   if (is_asked_to_end) [[unlikely]] {
     note_wait_in_vain();
     (void)killed();
@@ -354,6 +382,8 @@ void Fiber::begin_yield() {
 }
 
 void Fiber::begin_sleep(int64_t delay_ms) {
+  if (is_guarding_) [[unlikely]]
+    refuse_to_wait_in_guard();
   if (is_asked_to_end) [[unlikely]]
     return note_wait_in_vain();
   deadline_.arm(turn_->host, turn_->actor, static_cast<uint64_t>(std::max<int64_t>(delay_ms, 0)));

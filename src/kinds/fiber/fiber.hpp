@@ -70,6 +70,8 @@ class Fiber : public Switch, private RunningStack {
 
   [[nodiscard]] bool has_started() const noexcept { return stage_ != Stage::made; }
   [[nodiscard]] bool has_ended() const noexcept { return stage_ == Stage::ended; }
+  // Not in the guard of a receive.
+  [[nodiscard]] bool may_wait() const noexcept { return !is_guarding_; }
   core::Outcome start(core::Turn& turn) noexcept;
   core::Outcome run(core::Turn& turn) noexcept;
   // From now on its waits fail.
@@ -117,7 +119,10 @@ class Fiber : public Switch, private RunningStack {
   Fiber(const Stack& stack, const detail::FiberType& type, bool is_measured) noexcept;
   ~Fiber() {}
 
+  class Guarding;
+
   static void main(void* fiber);
+  [[noreturn]] static void refuse_to_wait_in_guard();
   static void prepare_thread() noexcept;
   core::Outcome run_body() noexcept;
   void prepare_to_leave(core::Outcome outcome) noexcept;
@@ -147,6 +152,7 @@ class Fiber : public Switch, private RunningStack {
   Stage stage_ = Stage::made;
   const bool is_measured_;
   const bool has_canary_;
+  bool is_guarding_ = false;  // a guard of a receive looks at a message
   bool has_body_ = false;
   bool wants_exit_ = false;  // by exit(), or by what it threw
   ExitReason exit_reason_ = ExitReason::normal;
