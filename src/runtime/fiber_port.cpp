@@ -28,7 +28,7 @@ FiberSeat* make(core::Host& host, core::Host* here, const FiberType& type, size_
 Errc spawn_on(core::Host& host, kinds::Fiber& fiber, const SpawnRequest& request,
               ActorId& out) noexcept {
   core::SpawnOptions options = runtime::spawn_options(host, request);
-  kinds::describe_fiber(fiber, options);
+  kinds::describe_fiber(host.system, fiber, options);
   const runtime::Spawned spawned = runtime::spawn_bound(host, options, request, out);
   if (!ok(spawned.error) && !spawned.is_body_ended) {
     fiber.destroy_body();

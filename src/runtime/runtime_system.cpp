@@ -262,6 +262,7 @@ core::Host* RuntimeSystem::begin_turn() noexcept {
       if (visitor.host == nullptr) visitor.host = make_host();
       if (visitor.host == nullptr) return leave(), nullptr;
       visitor.is_taken = true;
+      visitor.outer = base::Executor::current();
       visitor.host->enter_thread();
       return visitor.host;
     }
@@ -278,7 +279,7 @@ void RuntimeSystem::end_turn(core::Host& host) noexcept {
     Visitor* visitor = std::find_if(std::begin(visitors_), std::end(visitors_),
                                     [&](const Visitor& one) { return one.host == &host; });
     if (visitor == std::end(visitors_)) return;  // a worker polled it
-    visitor->host->leave_thread();
+    visitor->host->leave_thread(visitor->outer);
     visitor->is_taken = false;
   }
   visitor_left_.notify_one();

@@ -118,6 +118,7 @@ class RuntimeSystem final : public detail::Port, private drivers::BlockingPool::
   // Hosts of foreign threads that run turns by hand; each is one thread's at a time.
   struct Visitor {
     drivers::SideHost* host = nullptr;
+    base::Executor* outer = nullptr;  // whose thread it is otherwise
     bool is_taken = false;
   };
   static constexpr uint32_t kMostVisitors = 64;

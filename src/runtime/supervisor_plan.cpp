@@ -56,7 +56,7 @@ class FiberChild final : public supervise::ChildFactory {
     if (seat == nullptr) return error;
     auto& fiber = static_cast<kinds::Fiber&>(*seat);
     fiber.note_body();
-    kinds::describe_fiber(fiber, options);
+    kinds::describe_fiber(port_.system, fiber, options);
     return Errc::ok;
   }
   void unmake(core::Host& host, core::SpawnOptions& options) noexcept override {

@@ -17,7 +17,8 @@ bool must_not_block() noexcept {
 
 namespace jzx::detail {
 
-WaitEnd await_result(FutureCore& core, FutureCore::Resume discard) noexcept {
+// Not inlined, also not by a linker: see Executor::current_inlined().
+[[gnu::noinline]] WaitEnd await_result(FutureCore& core, FutureCore::Resume discard) noexcept {
   kinds::Fiber* fiber = kinds::Fiber::current();
   if (fiber != nullptr && fiber->is_acting()) {
     if (!fiber->may_wait()) return WaitEnd::refused;

@@ -97,7 +97,8 @@ Errc wait_for_room(detail::Port& port, core::Host*& here, ActorId target,
   if (actor->overload.load(std::memory_order_relaxed) != core::Overload::wait) {
     return Errc::mailbox_full;
   }
-  kinds::Fiber* fiber = sending_fiber();
+  // A fiber of another system waits as a handler there does: on its thread, if that may block.
+  kinds::Fiber* fiber = here != nullptr ? sending_fiber() : nullptr;
   if (!may_wait(port, here, fiber, target)) return Errc::mailbox_full;
   Waiting waiting(port.system.waiting_senders, target, fiber);
   if (!waiting.is_inside()) return Errc::loop_closed;

@@ -281,6 +281,96 @@ TEST(FiberEnd, TheFunctionsOfFibersAreRefusedElsewhere) {
 #endif
 }
 
+TEST(FiberEnd, AWaitWhileItsCapturesEndAnswersKilled) {
+  struct Waits {
+    explicit Waits(Wait& where) : result(&where) {}
+    Waits(Waits&& other) noexcept : result(std::exchange(other.result, nullptr)) {}
+    ~Waits() {
+      if (result != nullptr) *result = receive_for(1h, [](Never) {});
+    }
+    Wait* result;
+  };
+  ClockedLoop loop;
+  Wait result = Wait::done;
+  const Pid fiber = loop.spawn_fn([waits = Waits(result)] { receive([](Never) {}); });
+  loop.settle();
+  EXPECT_EQ(loop.kill(fiber), Errc::ok);
+  loop.settle();
+  EXPECT_EQ(result, Wait::killed);
+  EXPECT_EQ(loop.seen().stop_of(fiber.id()).reason, ExitReason::killed);
+}
+
+TEST(FiberEnd, TooMuchMailThatNobodyWantsEndsItWithAReason) {
+  ClockedLoop loop;
+  const Pid gone = loop.spawn_fn([] {});
+  loop.settle();
+  const Pid fiber = loop.spawn_fn([&] {
+    for (int i = 0; i < 61'000; ++i) ASSERT_EQ(monitor(gone), Errc::ok);
+    receive_for(1h, [](Never) {});
+  });
+  loop.settle();
+  EXPECT_EQ(loop.seen().stop_of(fiber.id()).reason, ExitReason::fail);
+  EXPECT_EQ(loop.seen().stop_of(fiber.id()).text, "too many messages that no receive wants");
+  loop.advance(2h);
+}
+
+TEST(FiberEnd, ItsMailboxIsNeverLargerThanWhatItCanKeep) {
+  ClockedLoop loop(Time::manual, {.default_mailbox_cap = 200'000});
+  const Pid fiber = loop.spawn_fn([] { receive([](Never) {}); });
+  int sent = 0;
+  while (fiber.send(sent) == Errc::ok) {
+    if (++sent % 1000 == 0) loop.settle();
+  }
+  EXPECT_LE(sent, 60'000);
+  loop.settle();
+  EXPECT_TRUE(loop.seen().is_alive(fiber.id()));
+}
+
+TEST(FiberEnd, InAnotherLoopThatItRunsItIsNobody) {
+  struct Asker {
+    std::string* text;
+    void on(Go) {
+      EXPECT_FALSE(detail::is_in_fiber());
+      auto [future, promise] = jzx::promise<int>();
+      const Result<int> result = future.get();
+      *text = result.ok() ? "waited" : result.error().message();
+    }
+  };
+  ClockedLoop loop;
+  ClockedLoop other;
+  std::string text;
+  const auto asker = other.spawn<Asker>(&text);
+  loop.spawn_fn([&] {
+    EXPECT_EQ(asker.send(Go{}), Errc::ok);
+    (void)other.run_once(0ms);
+    EXPECT_TRUE(detail::is_in_fiber());
+  });
+  loop.settle();
+  EXPECT_NE(text.find("would wait inside a handler"), std::string::npos) << text;
+}
+
+TEST(FiberEnd, WhoPollsAnActorOfAnotherSystemStaysWhoItIs) {
+  struct Counter {
+    int* count;
+    void on(Go) { ++*count; }
+  };
+  Runtime runtime;
+  ASSERT_TRUE(runtime);
+  int count = 0;
+  const auto polled = spawn_manual<Counter>(runtime, &count);
+  ClockedLoop loop;
+  Pid seen;
+  const Pid receiver = loop.spawn_fn([&] { receive([&](Go) { seen = sender(); }); });
+  const Pid fiber = loop.spawn_fn([&] {
+    EXPECT_EQ(polled.send(Go{}), Errc::ok);
+    (void)polled.drain();
+    EXPECT_EQ(receiver.send(Go{}), Errc::ok);
+  });
+  loop.settle();
+  EXPECT_EQ(count, 1);
+  EXPECT_EQ(seen, fiber);
+}
+
 TEST(FiberFuture, GetSuspendsTheFiberAndNotTheLoop) {
   ClockedLoop loop;
   auto [future, promise] = jzx::promise<int>();

@@ -84,6 +84,18 @@ TEST(FiberWaitingSend, IsOverWhenTheSenderIsKilled) {
   EXPECT_EQ(loop.seen().stop_of(sender.id()).reason, ExitReason::killed);
 }
 
+TEST(FiberWaitingSend, ToAnotherSystemIsRefusedAsToAHandler) {
+  ClockedLoop loop;
+  ClockedLoop other;
+  const Pid slow = other.spawn_fn_with(small_and_waiting(), [] { receive([](Go) {}); });
+  Errc result = Errc::ok;
+  loop.spawn_fn([&] {
+    while (result == Errc::ok) result = slow.send(1);
+  });
+  loop.settle();
+  EXPECT_EQ(result, Errc::mailbox_full);
+}
+
 TEST(FiberWaitingSend, ManyFibersOnTwoWorkersAllGetThrough) {
   constexpr int kSenders = 20;
   constexpr int kEach = 200;

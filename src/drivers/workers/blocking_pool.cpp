@@ -88,7 +88,7 @@ void BlockingPool::work(uint32_t seat) noexcept {
     --free_;
     if (outcome == std::cv_status::timeout && queue_.empty()) break;
   }
-  host.leave_thread();
+  host.leave_thread(nullptr);
   seats_[seat].is_taken = false;
   --threads_;
   thread_ended_.notify_all();

@@ -34,7 +34,7 @@ class SideHost final : public core::Host {
   void tell_if_nobody_is_left() noexcept;
 
   void enter_thread() noexcept { set_current(this); }
-  void leave_thread() noexcept { set_current(nullptr); }
+  void leave_thread(base::Executor* outer) noexcept { set_current(outer); }
 
  private:
   WorkerGroup& group_;

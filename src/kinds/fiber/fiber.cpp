@@ -124,6 +124,7 @@ Outcome Fiber::run_body() noexcept {
 #endif
       },
       [&](const char* text) { note_exit(ExitReason::panic, text); });
+  is_past_body_ = true;
   destroy_body();  // which may wait: only then is the host told why
   if (!wants_exit_ || exit_reason_ == ExitReason::normal) return Outcome::stopped;
   return turn_->fail(exit_reason_, exit_text_.view());
@@ -140,7 +141,8 @@ void Fiber::prepare_to_leave(Outcome outcome) noexcept {
 void Fiber::put_aside() noexcept {
   if (turn_->in_hand() == nullptr) [[likely]]
     return;
-  (void)turn_->hold();  // there is room: see describe_fiber()
+  [[maybe_unused]] const Envelope* held = turn_->hold();
+  JZX_ASSERT(held != nullptr);  // nobody nests thousands of handlers that wait
 }
 
 bool Fiber::suspend() noexcept {
@@ -154,8 +156,9 @@ bool Fiber::suspend() noexcept {
 
 Wait Fiber::killed() {
 #ifdef __cpp_exceptions
-  // A second exception while one flies would end the process.
-  if (std::uncaught_exceptions() == 0) throw Unwind{};
+  // A second exception while one flies would end the process, and so would one that leaves the
+  // destructor of what the body captured.
+  if (std::uncaught_exceptions() == 0 && !is_past_body_) throw Unwind{};
 #endif
   return Wait::killed;
 }
@@ -206,9 +209,11 @@ size_t find_pattern(const ReceivePattern* patterns, size_t count, Envelope& enve
 
 // No pattern fits the message in hand, or a guard threw.
 void Fiber::keep_in_hand() {
-  Envelope* envelope = turn_->hold();
+  // Some room is left for messages whose handlers wait; see put_aside().
+  Envelope* envelope = turn_->actor.held < kMostMail ? turn_->hold() : nullptr;
   if (envelope == nullptr) {
     turn_->refuse();
+    deadline_.cancel();
     return exit(ExitReason::fail, "too many messages that no receive wants");
   }
   kept_.keep(turn_->host.system.allocator, *envelope);
@@ -489,11 +494,14 @@ void give_fiber(core::System& system, Fiber& fiber) noexcept {
   stacks_of(system)->memory.give_batch(stack_class_of(stack), one);
 }
 
-void describe_fiber(Fiber& fiber, core::SpawnOptions& options) noexcept {
+void describe_fiber(const core::System& system, Fiber& fiber,
+                    core::SpawnOptions& options) noexcept {
   options.kind = &fiber_kind;
   options.body.words[0] = &fiber;
   options.first_turn = true;
-  options.mailbox_cap = std::min(options.mailbox_cap, kMostMail);
+  const uint32_t wanted =
+      options.mailbox_cap != 0 ? options.mailbox_cap : system.default_mailbox_cap;
+  options.mailbox_cap = std::min(wanted, kMostMail);
 }
 
 }  // namespace jzx::kinds

@@ -109,7 +109,12 @@ class Fiber : public Switch, private RunningStack {
   [[nodiscard]] core::Turn& turn() const noexcept { return *turn_; }
   [[nodiscard]] ActorId id() const noexcept { return turn_->actor.id(); }
   // Its own code, and not that of an actor that it polls by hand.
-  [[nodiscard]] bool is_acting() const noexcept { return turn_->host.acting() == id(); }
+  // Nor that of another system that it runs. One that is unwound when its system ends may be on any
+  // thread.
+  [[nodiscard]] bool is_acting() const noexcept {
+    return turn_->host.acting() == id() &&
+           (base::Executor::current_inlined() == &turn_->host || is_asked_to_end);
+  }
 
   ActorId sender = core::kNobody;  // of the message received last
 
@@ -153,6 +158,7 @@ class Fiber : public Switch, private RunningStack {
   const bool is_measured_;
   const bool has_canary_;
   bool is_guarding_ = false;  // a guard of a receive looks at a message
+  bool is_past_body_ = false;
   bool has_body_ = false;
   bool wants_exit_ = false;  // by exit(), or by what it threw
   ExitReason exit_reason_ = ExitReason::normal;
@@ -171,6 +177,6 @@ extern const core::Kind& fiber_kind;
 // Gives its stack back: it has ended, or never began.
 void give_fiber(core::Host& host, Fiber& fiber) noexcept;
 void give_fiber(core::System& system, Fiber& fiber) noexcept;  // on any thread
-void describe_fiber(Fiber& fiber, core::SpawnOptions& options) noexcept;
+void describe_fiber(const core::System& system, Fiber& fiber, core::SpawnOptions& options) noexcept;
 
 }  // namespace jzx::kinds

@@ -32,7 +32,7 @@ constexpr MessageType make_key(const char* name, const MessageType& self) noexce
 
 kinds::Fiber& fiber_in(FiberSeat& seat) noexcept { return static_cast<kinds::Fiber&>(seat); }
 
-// For functions of this file, which are not inlined into those that wait.
+// For functions that are not inlined, also not by a linker.
 kinds::Fiber& acting_fiber(const char* what) {
   kinds::Fiber* fiber = kinds::Fiber::current_inlined();
   if (fiber == nullptr || !fiber->is_acting()) [[unlikely]]
@@ -67,19 +67,19 @@ const MessageType* key_of_signal(const Envelope& envelope) noexcept {
   return nullptr;
 }
 
-bool is_in_fiber() noexcept {
+[[gnu::noinline]] bool is_in_fiber() noexcept {
   kinds::Fiber* fiber = kinds::Fiber::current();
   return fiber != nullptr && fiber->is_acting();
 }
 
-FiberSeat& running_fiber(const char* what) { return acting_fiber(what); }
+[[gnu::noinline]] FiberSeat& running_fiber(const char* what) { return acting_fiber(what); }
 
-FiberIdentity identify_fiber(const char* what) {
+[[gnu::noinline]] FiberIdentity identify_fiber(const char* what) {
   const kinds::Fiber& fiber = fiber_in(running_fiber(what));
   return {&fiber.port(), fiber.id(), fiber.sender};
 }
 
-FiberSeat& begin_receive(Receive& receive) {
+[[gnu::noinline]] FiberSeat& begin_receive(Receive& receive) {
   kinds::Fiber& fiber = acting_fiber("receive");
   fiber.begin_receive(receive);
   return fiber;
