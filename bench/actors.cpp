@@ -113,14 +113,6 @@ BENCHMARK(spawn_message_loop)->Name("spawn_message/loop");
 constexpr std::size_t kIdleActors = 1'000'000;
 static_assert(kIdleActors % kAlive == 0);
 
-std::uint64_t resident_bytes() {
-  std::uint64_t total_pages = 0;
-  std::uint64_t resident_pages = 0;
-  std::ifstream("/proc/self/statm") >> total_pages >> resident_pages;
-  BENCH_CHECK(resident_pages > 0);
-  return resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
 // Gives every actor its one message, a thousand at a time, so that the messages in
 // flight do not weigh in.
 std::uint64_t populate(jzx_loop* loop, std::uint64_t& handled) {
@@ -150,7 +142,7 @@ void idle_actor(benchmark::State& state) {
     // What earlier benchmarks freed must go back to the system, or it would be reused
     // here and not be seen as growth.
     malloc_trim(0);
-    const std::uint64_t before = resident_bytes();
+    const std::uint64_t before = bench::resident_bytes();
     std::uint64_t handled = 0;
     watch.start();
     bench::Loop loop = bench::make_loop(config);
@@ -158,7 +150,7 @@ void idle_actor(benchmark::State& state) {
     watch.stop();
     BENCH_CHECK_COUNT(errors, 0);
     BENCH_CHECK_COUNT(handled, kIdleActors);
-    const std::uint64_t after = resident_bytes();
+    const std::uint64_t after = bench::resident_bytes();
     BENCH_CHECK(after > before);
     BENCH_CHECK_COUNT(jzx_loop_run_once(loop.get(), 0), 1);  // all of them still alive
     bytes += static_cast<double>(after - before);

@@ -125,14 +125,6 @@ BENCHMARK(fiber_spawn);
 
 constexpr std::uint32_t kIdleFibers = 1'000'000;
 
-std::uint64_t resident_bytes() {
-  std::uint64_t total_pages = 0;
-  std::uint64_t resident_pages = 0;
-  std::ifstream("/proc/self/statm") >> total_pages >> resident_pages;
-  BENCH_CHECK(resident_pages > 0);
-  return resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
 std::uint64_t count_mappings() {
   std::ifstream maps("/proc/self/maps");
   std::uint64_t lines = 0;
@@ -149,7 +141,7 @@ void idle_fiber(benchmark::State& state) {
   std::uint64_t mappings = 0;
   for (auto _ : state) {
     malloc_trim(0);
-    const std::uint64_t before = resident_bytes();
+    const std::uint64_t before = bench::resident_bytes();
     std::uint64_t asleep = 0;
     std::uint64_t woken = 0;
     watch.start();
@@ -166,7 +158,7 @@ void idle_fiber(benchmark::State& state) {
     watch.stop();
     BENCH_CHECK_COUNT(errors, 0);
     BENCH_CHECK_COUNT(asleep, kIdleFibers);
-    const std::uint64_t after = resident_bytes();
+    const std::uint64_t after = bench::resident_bytes();
     BENCH_CHECK(after > before);
     mappings = count_mappings();
     bytes += static_cast<double>(after - before);

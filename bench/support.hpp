@@ -12,11 +12,13 @@
 #include <benchmark/benchmark.h>
 #include <jzx/jzx.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 
 namespace bench {
@@ -99,6 +101,15 @@ inline void report(benchmark::State& state, std::uint64_t items, const Stopwatch
   state.counters["items_per_second"] = 1e9 / ns_per_item;
   state.counters["ns_per_item"] = ns_per_item;
   state.counters["cpu_ns_per_item"] = watch.total_cpu_ns() / static_cast<double>(items);
+}
+
+// What of this process is in memory now.
+inline std::uint64_t resident_bytes() {
+  std::uint64_t total_pages = 0;
+  std::uint64_t resident_pages = 0;
+  std::ifstream("/proc/self/statm") >> total_pages >> resident_pages;
+  BENCH_CHECK(resident_pages > 0);
+  return resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 struct LoopDeleter {

@@ -93,14 +93,6 @@ void Window::one_is_done() {
   }
 }
 
-std::uint64_t resident_bytes() {
-  std::uint64_t total_pages = 0;
-  std::uint64_t resident_pages = 0;
-  std::ifstream("/proc/self/statm") >> total_pages >> resident_pages;
-  BENCH_CHECK(resident_pages > 0);
-  return resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
 void settle(jzx::Runtime& runtime, Window (&windows)[kSettlers], bench::WorkersWatch& watch) {
   jzx::Future<std::uint64_t> settled[kSettlers];
   watch.start();
@@ -123,7 +115,7 @@ void ten_million_actors(benchmark::State& state) {
     // What earlier benchmarks freed must go back to the system, or it would be reused here and
     // not be seen as growth.
     malloc_trim(0);
-    const std::uint64_t before = resident_bytes();
+    const std::uint64_t before = bench::resident_bytes();
     g_ended_well.store(0, std::memory_order_relaxed);
     Window windows[kSettlers];
     jzx::RuntimeOptions options = bench::options_of(state);
@@ -131,7 +123,7 @@ void ten_million_actors(benchmark::State& state) {
     jzx::Runtime runtime(options);
     BENCH_CHECK(runtime);
     settle(runtime, windows, watch);
-    const std::uint64_t after = resident_bytes();
+    const std::uint64_t after = bench::resident_bytes();
     BENCH_CHECK(after > before);
     bytes += static_cast<double>(after - before);
 

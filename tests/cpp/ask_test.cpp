@@ -47,6 +47,25 @@ TEST(Ask, IsAnsweredWithWhatTheHandlerReturns) {
   EXPECT_EQ(*answer, 42);
 }
 
+// Says what it takes from a plain Pid.
+struct ListedCell {
+  using Messages = jzx::Messages<Get, Set>;
+  int value = 7;
+  int on(Get) { return value; }
+  void on(Set set) { value = set.to; }
+  const char* on(Name) { return "not listed"; }
+};
+
+TEST(Ask, ByAPlainPidIsAnsweredIfTheActorListsTheMessageAndTheReplyIsOfThatType) {
+  ClockedLoop loop;
+  const Pid cell = loop.spawn<ListedCell>();
+  EXPECT_TRUE(loop.run_until(ask<void>(cell, Set{8})).ok());
+  EXPECT_EQ(loop.run_until(ask<int>(cell, Get{})).value(), 8);
+  EXPECT_FALSE(loop.run_until(ask<long>(cell, Get{})).ok()) << "it answers an int";
+  EXPECT_FALSE(loop.run_until(ask<const char*>(cell, Name{})).ok()) << "it is not listed";
+  EXPECT_EQ(loop.run_until(ask<int>(Pid(), Get{})).error().code(), Errc::no_such_actor);
+}
+
 TEST(Ask, OfAHandlerThatReturnsNothingSaysThatItWasDone) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();

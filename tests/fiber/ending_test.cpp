@@ -30,6 +30,35 @@ TEST(FiberEnd, ReturningIsANormalEnd) {
   EXPECT_FALSE(loop.seen().is_alive(fiber.id()));
 }
 
+TEST(FiberSpawn, TakesAFunctionAndItsArguments) {
+  ClockedLoop loop;
+  std::string seen;
+  loop.spawn(
+      [&](const std::string& text, std::unique_ptr<int> number) {
+        spawn([&](int given) { seen = text + std::to_string(given); }, *number);
+        yield();
+      },
+      std::string("number "), std::make_unique<int>(7));
+  loop.settle();
+  EXPECT_EQ(seen, "number 7");
+}
+
+TEST(FiberSpawn, OfATypedActorThatCannotBeLinkedIsCalledOff) {
+  struct Idle {
+    std::shared_ptr<int> held;
+    void on(Go) {}
+  };
+  ClockedLoop loop;
+  const Pid gone = loop.spawn_fn([] {});
+  loop.settle();
+  auto held = std::make_shared<int>(1);
+  SpawnOptions options;
+  options.link = gone;
+  EXPECT_FALSE(loop.spawn_with<Idle>(options, held));
+  EXPECT_EQ(loop.spawn_error(), Errc::no_such_actor);
+  EXPECT_EQ(held.use_count(), 1) << "it has been destroyed, once";
+}
+
 TEST(FiberEnd, ExitSaysWhy) {
   ClockedLoop loop;
   int alive = 0;

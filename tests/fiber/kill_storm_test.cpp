@@ -20,6 +20,7 @@
 #include "fiber/checked_runtime.hpp"
 #include "support/scale.hpp"
 #include "support/seeds.hpp"
+#include "support/token.hpp"
 #include "workers/tally.hpp"
 
 namespace jzx::testing {
@@ -27,20 +28,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using base::Prng;
-
-// In messages: destroyed once, wherever it has got to.
-class Token {
- public:
-  explicit Token(std::atomic<int64_t>& alive) : alive_(&alive) { alive_->fetch_add(1); }
-  Token(Token&& other) noexcept : alive_(std::exchange(other.alive_, nullptr)) {}
-  Token& operator=(Token&&) = delete;
-  ~Token() {
-    if (alive_ != nullptr) alive_->fetch_sub(1);
-  }
-
- private:
-  std::atomic<int64_t>* alive_;
-};
 
 struct Note {
   uint32_t number;

@@ -20,26 +20,13 @@
 #include "runtime/runtime_system.hpp"
 #include "support/scale.hpp"
 #include "support/seeds.hpp"
+#include "support/token.hpp"
 #include "workers/stress_world.hpp"
 
 namespace jzx::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-// A value that moves, and is destroyed once, wherever it has got to.
-class Token {
- public:
-  explicit Token(std::atomic<int64_t>& alive) : alive_(&alive) { alive_->fetch_add(1); }
-  Token(Token&& other) noexcept : alive_(std::exchange(other.alive_, nullptr)) {}
-  Token& operator=(Token&&) = delete;
-  ~Token() {
-    if (alive_ != nullptr) alive_->fetch_sub(1);
-  }
-
- private:
-  std::atomic<int64_t>* alive_;
-};
 
 // One that travels inside the envelope, one in a box.
 struct Small {
