@@ -340,8 +340,7 @@ Pid spawn_fn_with(const SpawnOptions& options, F&& body) {
   return FiberSystem("spawn_fn_with").spawn_fn_with(options, std::forward<F>(body));
 }
 template <class F, class... Args>
-requires std::is_invocable_v < std::decay_t<F>
-&, std::decay_t<Args>... > Pid spawn(F&& body, Args&&... args) {
+requires detail::FiberFunction<F, Args...> Pid spawn(F&& body, Args&&... args) {
   return FiberSystem("spawn").spawn(std::forward<F>(body), std::forward<Args>(args)...);
 }
 // Linked to the one that calls before it runs.

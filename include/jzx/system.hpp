@@ -156,8 +156,7 @@ class SystemFace {
   }
   // The same, with arguments, which are copied or moved to the fiber.
   template <class F, class... Args>
-  requires std::is_invocable_v < std::decay_t<F>
-  &, std::decay_t<Args>... > Pid spawn(F&& body, Args&&... args) {
+  requires detail::FiberFunction<F, Args...> Pid spawn(F&& body, Args&&... args) {
     return spawn_fn(detail::bind_body(std::forward<F>(body), std::forward<Args>(args)...));
   }
 

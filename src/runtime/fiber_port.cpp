@@ -13,18 +13,6 @@ namespace {
 
 kinds::Fiber& fiber_in(FiberSeat& seat) noexcept { return static_cast<kinds::Fiber&>(seat); }
 
-// Until a fiber lives, its seat remembers on which host's thread it is made, if on one at all:
-// asking for that is not free.
-void note_host(FiberSeat& seat, core::Host* here) noexcept { seat.outside = here; }
-core::Host* noted_host(FiberSeat& seat) noexcept { return static_cast<core::Host*>(seat.outside); }
-
-FiberSeat* make(core::Host& host, core::Host* here, const FiberType& type, size_t stack_size,
-                Errc& error) noexcept {
-  kinds::Fiber* fiber = kinds::make_fiber(host, type, stack_size, error);
-  if (fiber != nullptr) note_host(*fiber, here);
-  return fiber;
-}
-
 Errc spawn_on(core::Host& host, kinds::Fiber& fiber, const SpawnRequest& request,
               ActorId& out) noexcept {
   core::SpawnOptions options = runtime::spawn_options(host, request);
@@ -39,23 +27,24 @@ Errc spawn_on(core::Host& host, kinds::Fiber& fiber, const SpawnRequest& request
 
 }  // namespace
 
-// Not inlined, also not by a linker: see Executor::current_inlined().
+// Both not inlined, also not by a linker: see Executor::current_inlined(). The host is asked for
+// again when the body has been made, since making it may have waited.
 [[gnu::noinline]] FiberSeat* begin_fiber(Port& port, const FiberType& type, size_t stack_size,
                                          Errc& error) noexcept {
-  core::Host* here = port.host_here_inlined();
-  if (here != nullptr) [[likely]]
-    return make(*here, here, type, stack_size, error);
+  if (core::Host* here = port.host_here_inlined()) [[likely]]
+    return kinds::make_fiber(*here, type, stack_size, error);
   runtime::Call call(port);
   if (!call) return error = Errc::loop_closed, nullptr;
-  return make(call.host(), nullptr, type, stack_size, error);
+  return kinds::make_fiber(call.host(), type, stack_size, error);
 }
 
 void* body_of(FiberSeat& seat) noexcept { return fiber_in(seat).body(); }
 
-Errc finish_fiber(Port& port, FiberSeat& seat, const SpawnRequest& request, ActorId& out) noexcept {
+[[gnu::noinline]] Errc finish_fiber(Port& port, FiberSeat& seat, const SpawnRequest& request,
+                                    ActorId& out) noexcept {
   kinds::Fiber& fiber = fiber_in(seat);
   fiber.note_body();
-  if (core::Host* here = noted_host(seat)) [[likely]]
+  if (core::Host* here = port.host_here_inlined()) [[likely]]
     return spawn_on(*here, fiber, request, out);
   runtime::Call call(port);
   if (call) return spawn_on(call.host(), fiber, request, out);
@@ -98,7 +87,7 @@ std::vector<FiberStackInfo> stack_marks(Port& port) {
   if (stacks == nullptr) return {};
   measure_the_living(port.system, stacks->marks);
   std::vector<FiberStackInfo> result;
-  for (const StackMark& mark : stacks->marks.list()) {
+  for (const kinds::StackMark& mark : stacks->marks.list()) {
     result.push_back({mark.type, mark.stack_size, mark.deepest, mark.measured});
   }
   return result;

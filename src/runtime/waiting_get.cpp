@@ -17,10 +17,8 @@ bool must_not_block() noexcept {
 
 namespace jzx::detail {
 
-// Not inlined, also not by a linker: see Executor::current_inlined().
-[[gnu::noinline]] WaitEnd await_result(FutureCore& core, FutureCore::Resume discard) noexcept {
-  kinds::Fiber* fiber = kinds::Fiber::current();
-  if (fiber != nullptr && fiber->is_acting()) {
+WaitEnd await_result(FutureCore& core, FutureCore::Resume discard) noexcept {
+  if (kinds::Fiber* fiber = kinds::Fiber::acting()) {
     if (!fiber->may_wait()) return WaitEnd::refused;
     return kinds::wait_for_future(*fiber, core, discard) ? WaitEnd::done : WaitEnd::killed;
   }
@@ -29,6 +27,6 @@ namespace jzx::detail {
   return WaitEnd::done;
 }
 
-void unwind_fiber() { (void)kinds::Fiber::current()->killed(); }
+void unwind_fiber() { (void)kinds::Fiber::acting()->killed(); }
 
 }  // namespace jzx::detail

@@ -7,12 +7,6 @@ namespace jzx::runtime {
 
 namespace {
 
-// The fiber that sends, or nullptr.
-kinds::Fiber* sending_fiber() noexcept {
-  kinds::Fiber* fiber = kinds::Fiber::current();
-  return fiber != nullptr && fiber->is_acting() ? fiber : nullptr;
-}
-
 bool may_wait(const detail::Port& port, const core::Host* here, const kinds::Fiber* fiber,
               ActorId target) noexcept {
   if (fiber != nullptr) {
@@ -98,7 +92,7 @@ Errc wait_for_room(detail::Port& port, core::Host*& here, ActorId target,
     return Errc::mailbox_full;
   }
   // A fiber of another system waits as a handler there does: on its thread, if that may block.
-  kinds::Fiber* fiber = here != nullptr ? sending_fiber() : nullptr;
+  kinds::Fiber* fiber = here != nullptr ? kinds::Fiber::acting() : nullptr;
   if (!may_wait(port, here, fiber, target)) return Errc::mailbox_full;
   Waiting waiting(port.system.waiting_senders, target, fiber);
   if (!waiting.is_inside()) return Errc::loop_closed;

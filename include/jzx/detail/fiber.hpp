@@ -22,13 +22,6 @@ enum class Wait : uint8_t {
 
 namespace detail {
 
-struct StackMark {
-  const char* type = nullptr;
-  size_t stack_size = 0;
-  size_t deepest = 0;
-  uint64_t measured = 0;
-};
-
 // ---- a fiber is made in three steps, the second of which may throw ----
 
 struct FiberType {

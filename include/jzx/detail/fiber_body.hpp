@@ -15,6 +15,10 @@
 
 namespace jzx::detail {
 
+template <class F, class... Args>
+concept FiberFunction = std::is_invocable_v < std::decay_t<F>
+&, std::decay_t<Args>... > ;
+
 template <class F>
 void run_body(void* body) {
   (void)std::invoke(std::move(*static_cast<F*>(body)));
@@ -45,8 +49,8 @@ template <class F, class... Args>
   };
 }
 
-// A fiber with its body, for finish_fiber(); nullptr and the error. Throws what
-// moving the function throws.
+// A fiber with its body, for finish_fiber(); nullptr and the error. Throws what moving the function
+// throws.
 template <class F>
 [[nodiscard]] FiberSeat* make_fiber_body(Port& port, size_t stack_size, F&& body, Errc& error) {
   using Body = std::decay_t<F>;

@@ -74,8 +74,7 @@ void Fiber::destroy_body() noexcept {
   if (std::exchange(has_body_, false)) type_->destroy(body_);
 }
 
-// Not inlined: a fiber may have moved to another thread between two calls.
-[[gnu::noinline]] Fiber* Fiber::current() noexcept { return current_inlined(); }
+[[gnu::noinline]] Fiber* Fiber::acting() noexcept { return acting_inlined(); }
 
 // ---- turns ----
 

@@ -14,6 +14,7 @@
 //   receive    mail, or mail or a timer          wants_mail, budget_spent
 //   sleep      a timer                           suspended
 //   a future   its result                        suspended
+//   a send     room in a mailbox                 suspended
 //   yield      nothing                           budget_spent
 //
 // Ending. One that is asked to end gets its next turn by stop(): the wait that it is in takes its
@@ -52,11 +53,14 @@ class Fiber : public Switch, private RunningStack {
   // It was never entered, or has ended. The stack is the caller's.
   [[nodiscard]] Stack unmake() noexcept;
 
-  // The fiber whose code runs on this thread, or nullptr.
-  [[nodiscard]] static Fiber* current() noexcept;
+  // The fiber whose own code runs on this thread, or nullptr: it is not that of an actor that the
+  // fiber polls by hand, nor of another system that it runs. Not inlined: a fiber may have moved to
+  // another thread between two calls.
+  [[nodiscard]] static Fiber* acting() noexcept;
   // The same, for a function that is itself not inlined and in which nothing can wait.
-  [[nodiscard]] static Fiber* current_inlined() noexcept {
-    return const_cast<Fiber*>(static_cast<const Fiber*>(running_stack()));
+  [[nodiscard]] static Fiber* acting_inlined() noexcept {
+    auto* fiber = const_cast<Fiber*>(static_cast<const Fiber*>(running_stack()));
+    return fiber != nullptr && fiber->is_acting() ? fiber : nullptr;
   }
 
   [[nodiscard]] void* body() const noexcept { return body_; }
@@ -108,13 +112,6 @@ class Fiber : public Switch, private RunningStack {
   }
   [[nodiscard]] core::Turn& turn() const noexcept { return *turn_; }
   [[nodiscard]] ActorId id() const noexcept { return turn_->actor.id(); }
-  // Its own code, and not that of an actor that it polls by hand.
-  // Nor that of another system that it runs. One that is unwound when its system ends may be on any
-  // thread.
-  [[nodiscard]] bool is_acting() const noexcept {
-    return turn_->host.acting() == id() &&
-           (base::Executor::current_inlined() == &turn_->host || is_asked_to_end);
-  }
 
   ActorId sender = core::kNobody;  // of the message received last
 
@@ -125,6 +122,12 @@ class Fiber : public Switch, private RunningStack {
   ~Fiber() {}
 
   class Guarding;
+
+  [[nodiscard]] bool is_acting() const noexcept {
+    // One that is unwound when its system ends may be on any thread.
+    return turn_->host.acting() == id() &&
+           (base::Executor::current_inlined() == &turn_->host || is_asked_to_end);
+  }
 
   static void main(void* fiber);
   [[noreturn]] static void refuse_to_wait_in_guard();

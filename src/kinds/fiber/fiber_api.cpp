@@ -34,8 +34,8 @@ kinds::Fiber& fiber_in(FiberSeat& seat) noexcept { return static_cast<kinds::Fib
 
 // For functions that are not inlined, also not by a linker.
 kinds::Fiber& acting_fiber(const char* what) {
-  kinds::Fiber* fiber = kinds::Fiber::current_inlined();
-  if (fiber == nullptr || !fiber->is_acting()) [[unlikely]]
+  kinds::Fiber* fiber = kinds::Fiber::acting_inlined();
+  if (fiber == nullptr) [[unlikely]]
     outside(what);
   return *fiber;
 }
@@ -67,10 +67,7 @@ const MessageType* key_of_signal(const Envelope& envelope) noexcept {
   return nullptr;
 }
 
-[[gnu::noinline]] bool is_in_fiber() noexcept {
-  kinds::Fiber* fiber = kinds::Fiber::current();
-  return fiber != nullptr && fiber->is_acting();
-}
+bool is_in_fiber() noexcept { return kinds::Fiber::acting() != nullptr; }
 
 [[gnu::noinline]] FiberSeat& running_fiber(const char* what) { return acting_fiber(what); }
 

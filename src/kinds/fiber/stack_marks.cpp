@@ -7,9 +7,9 @@ namespace jzx::kinds {
 void StackMarks::note(const detail::FiberType& type, const Stack& stack, uint32_t depth,
                       Life life) noexcept {
   const std::lock_guard hold(mutex_);
-  detail::StackMark* end = marks_ + count_;
-  detail::StackMark* mark = std::find_if(
-      marks_, end, [&](const detail::StackMark& one) { return one.type == type.name; });
+  StackMark* end = marks_ + count_;
+  StackMark* mark =
+      std::find_if(marks_, end, [&](const StackMark& one) { return one.type == type.name; });
   if (mark == end) {
     if (count_ == kPlaces) return;
     ++count_;
@@ -20,7 +20,7 @@ void StackMarks::note(const detail::FiberType& type, const Stack& stack, uint32_
   mark->stack_size = std::max(mark->stack_size, stack.size());
 }
 
-std::vector<detail::StackMark> StackMarks::list() const {
+std::vector<StackMark> StackMarks::list() const {
   const std::lock_guard hold(mutex_);
   return {marks_, marks_ + count_};
 }

@@ -41,19 +41,26 @@ class Sampler {
   Place places_[kPlaces];
 };
 
+struct StackMark {
+  const char* type = nullptr;
+  size_t stack_size = 0;
+  size_t deepest = 0;
+  uint64_t measured = 0;
+};
+
 class StackMarks {
  public:
   enum class Life : uint8_t { goes_on, has_ended };
   // A fiber of this type has been so deep. What finds no place is not listed.
   void note(const detail::FiberType& type, const Stack& stack, uint32_t depth, Life life) noexcept;
-  [[nodiscard]] std::vector<detail::StackMark> list() const;
+  [[nodiscard]] std::vector<StackMark> list() const;
 
  private:
   static constexpr size_t kPlaces = 256;
 
   mutable std::mutex mutex_;  // innermost
   size_t count_ = 0;
-  detail::StackMark marks_[kPlaces];
+  StackMark marks_[kPlaces];
 };
 
 }  // namespace jzx::kinds
