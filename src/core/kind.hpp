@@ -18,6 +18,10 @@ class Runnable;
 struct Allocator;
 }  // namespace jzx::base
 
+namespace jzx {
+struct Envelope;
+}
+
 namespace jzx::core {
 
 struct Actor;
@@ -50,6 +54,10 @@ class Kind {
   virtual void destroy(Actor& actor, Host& host, ExitReason reason) const noexcept = 0;
 
   [[nodiscard]] virtual const char* name() const noexcept = 0;
+
+  // The oldest message of a user's that the body has put aside, of those that may be dropped; it is
+  // the caller's then, to be given to drop_held(). nullptr: none. In the actor's turn.
+  [[nodiscard]] virtual Envelope* give_up_oldest(Actor&) const noexcept { return nullptr; }
 
   // For people: what sort of actor this one is. Under the actor's lock, or in its turn.
   [[nodiscard]] virtual const char* type_name(const Actor&) const noexcept { return name(); }

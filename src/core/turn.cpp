@@ -85,12 +85,16 @@ void Turn::release(Envelope& oldest, Envelope& newest, uint32_t count) noexcept 
   actor.held = static_cast<uint16_t>(actor.held - count);
 }
 
-void drop_held(Host& host, Actor& actor, Envelope& envelope) noexcept {
+void drop_held(Host& host, Actor& actor, Envelope& envelope, DeadLetterReason reason) noexcept {
   uncount_held(actor, envelope);
   if ((envelope.flags & Envelope::kSystem) != 0) return host.discard(envelope);
+  host.dead_letter(actor.id(), envelope, reason);
+}
+
+void drop_held(Host& host, Actor& actor, Envelope& envelope) noexcept {
   const bool is_closing = host.system.is_closing.load(std::memory_order_relaxed);  // a flag
-  host.dead_letter(actor.id(), envelope,
-                   is_closing ? DeadLetterReason::closing : DeadLetterReason::target_gone);
+  drop_held(host, actor, envelope,
+            is_closing ? DeadLetterReason::closing : DeadLetterReason::target_gone);
 }
 
 bool run_by_hand(Host& host, Actor& actor, uint32_t messages) {
@@ -174,7 +178,14 @@ void drop_oldest(Host& host, Actor& actor) {
   Envelope* kept = nullptr;
   Envelope** end_of_kept = &kept;
   uint32_t kept_count = 0;
-  for (uint32_t queued = user_queue(actor); queued > share;) {
+  uint32_t queued = user_queue(actor);
+  // What the body has put aside came before all that is queued.
+  for (; queued > share; --queued) {
+    Envelope* oldest = actor.kind->give_up_oldest(actor);
+    if (oldest == nullptr) break;
+    drop_held(host, actor, *oldest, DeadLetterReason::overload);
+  }
+  while (queued > share) {
     Envelope* envelope = take(actor);
     if (envelope == nullptr) break;  // on its way
     if ((envelope->flags & Envelope::kSystem) == 0) {

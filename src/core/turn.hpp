@@ -121,6 +121,7 @@ class Turn {
 
 // A body that ends gives up what it held.
 void drop_held(Host& host, Actor& actor, Envelope& envelope) noexcept;
+void drop_held(Host& host, Actor& actor, Envelope& envelope, DeadLetterReason reason) noexcept;
 
 // The turn of an actor that runs by hand, for at most so many messages. False: it had nothing to
 // do. On a thread that is, for the length of the call, this host's; `actor` is live.

@@ -275,6 +275,26 @@ TEST(Receive, WhatWaitsCountsTowardTheCapacity) {
   EXPECT_EQ(fiber.send(Number{10}), Errc::mailbox_full);
 }
 
+TEST(Receive, WhatWasKeptIsDroppedBeforeWhatIsWanted) {
+  ClockedLoop loop;
+  SpawnOptions options;
+  options.mailbox_cap = 4 + 10;
+  options.overload = Overload::drop_oldest;
+  int got = 0;
+  const Pid fiber = loop.spawn_fn_with(options, [&] {
+    for (int i = 0; i < 3; ++i) receive([&](const Text&) { ++got; });
+  });
+  for (int i = 0; i < 15; ++i) {
+    EXPECT_EQ(fiber.send(Number{i}), Errc::ok);
+    loop.settle();
+  }
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(fiber.send(Text{"wanted"}), Errc::ok);
+    loop.settle();
+  }
+  EXPECT_EQ(got, 3);
+}
+
 TEST(Receive, WhatWasNeverReceivedIsDeadLettered) {
   ClockedLoop loop;
   const Pid fiber = loop.spawn_fn([] { receive([](Stop) {}); });

@@ -373,6 +373,13 @@ void Fiber::drop_mail(core::Host& host, Actor& owner) noexcept {
   kept_.end(host.system.allocator);
 }
 
+Envelope* Fiber::give_up_oldest() noexcept {
+  if (kept_.is_empty()) return nullptr;
+  constexpr ReceivePattern any{nullptr, nullptr, nullptr};
+  size_t which = 0;
+  return kept_.take(&any, 1, which);
+}
+
 // ---- other waits ----
 
 void Fiber::begin_yield() {
@@ -429,6 +436,10 @@ class FiberKind final : public core::Kind {
     fiber.drop_mail(host, actor);
     fiber.destroy_body();
     give_fiber(host, fiber);
+  }
+
+  Envelope* give_up_oldest(Actor& actor) const noexcept override {
+    return fiber_of(actor).give_up_oldest();
   }
 
   const char* name() const noexcept override { return "fiber"; }

@@ -84,6 +84,8 @@ class Fiber : public Switch, private RunningStack {
   [[nodiscard]] uint32_t waits_in_vain() const noexcept { return waits_in_vain_; }
   // Dead-letters what was kept.
   void drop_mail(core::Host& host, core::Actor& owner) noexcept;
+  // Out of what was kept; nullptr: there is none of a user's.
+  [[nodiscard]] Envelope* give_up_oldest() noexcept;
   // Of one that will not be entered.
   void destroy_body() noexcept;
 
