@@ -1,5 +1,6 @@
 // What the sanitizers and valgrind want to know about switching stacks; nothing, and no memory, in
-// a plain build. The one file in which their conditions stand.
+// a plain build. (Where there is a sanitizer, jzx/detail/stack_switch.hpp switches by
+// Boost.Context; and the pool of stacks forgets the frames of who ended there.)
 //
 //   prepare ─▶ (before_enter ─▶ arrived ─▶ before_leave ─▶ after_enter)* ─▶ end
 //

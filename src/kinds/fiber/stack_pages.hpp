@@ -1,8 +1,8 @@
 // What stack memory asks of the system: slabs of address space, guards in them, and how many
 // mappings there may be. Nothing here knows of classes, batches or free stacks.
 //
-// Threads: any. The count of reserved mappings is the one thing that all systems of a process
-// share, since the limit is the process's; nothing but the kind of guard depends on it.
+// Threads: any. The count of reserved mappings is shared by all systems of a process, since the
+// limit is the process's; nothing but the kind of guard depends on it.
 #pragma once
 
 #include <cstddef>
