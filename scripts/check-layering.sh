@@ -43,6 +43,12 @@ signals.hpp: core
 future.hpp: async
 detail/future_state.hpp: async
 detail/handover.hpp: async
+detail/tether.hpp: async
+detail/future_link.hpp: async
+detail/task_root.hpp: async
+async/task.hpp: async
+async/sleep.hpp: async
+detail/spawned_task.hpp: kinds/coroutine
 promise.hpp: async
 actor_ref.hpp: kinds/handlers
 context.hpp: kinds/handlers
@@ -57,7 +63,7 @@ detail/become.hpp: kinds/handlers
 manual.hpp: runtime
 event_source.hpp: runtime
 system.hpp: kinds/handlers
-result.hpp: core
+result.hpp: base
 group.hpp: runtime
 topic.hpp: runtime
 router.hpp: runtime

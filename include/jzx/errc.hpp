@@ -20,7 +20,18 @@ enum class [[nodiscard]] Errc : int{
     io_not_watched = -10,
     max_actors = -11,
     start_failed = -12,
-    killed = -101,  // the fiber that waited was asked to end
+    killed = -101,          // the fiber that waited was asked to end
+    cancelled = -102,       // somebody asked for an early end
+    timed_out = -103,       // the time was up
+    broken_promise = -104,  // the promise was dropped
+    exception = -105,       // one was thrown; the error carries it
+    closed = -106,          // the other side is gone, and nothing more will come
+    all_failed = -107,      // of several, none succeeded; the error carries theirs
+    lagged = -108,          // too slow: something was missed
+    io_failed = -109,       // of the operating system: see Error::system_code()
+    end_of_stream = -110,   // the peer will send no more
+    too_long = -111,        // more than the limit without an end
+    deadlock = -112,        // those who wait wait for one another
 };
 
 [[nodiscard]] constexpr bool ok(Errc code) noexcept { return code == Errc::ok; }

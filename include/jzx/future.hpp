@@ -3,9 +3,23 @@
 //
 //   auto [future, promise] = jzx::promise<int>();
 //
-// get() suspends a fiber, and blocks a plain thread or one of a runtime's blocking pool. Handlers
-// run to their end and do not wait: there get() is refused at once if the result is not there yet;
-// use then(), or on a loop Loop::run_until. Combinators and coroutines come with step 4.
+// A future is what everything that takes time returns, and it is waited for in the way of whoever
+// waits:
+//
+//   a coroutine          Result<int> result = co_await std::move(future);      see task.hpp
+//   a fiber, a thread    Result<int> result = future.get();
+//   a handler            future.then([](jzx::Result<int> result) { … });
+//
+// Handlers run to their end and do not wait: there get() is refused at once if the result is not
+// there yet. On a loop's own thread see Loop::run_until.
+//
+// Chains, as in JavaScript: then() for a value, catch_error() for an error, finally() for both,
+// map_error(). What their function returns is the next result; a future that it returns is waited
+// for; what it throws is an error. See combinators.hpp for several futures at once.
+//
+// cancel() asks for an early end. The result then comes soon: Errc::cancelled, or what won the
+// race. Whether dropping a future cancels is said where the future is made: those of locks,
+// channels, timers and I/O do; a promise, an ask, a task that was spawned and a chain go on.
 //
 // The two ends share one block from a cache of the thread, and need no counter to know who gives it
 // back; see detail/future_state.hpp. A promise takes its block when it is made: without memory that
@@ -22,6 +36,7 @@
 #include <utility>
 
 #include <jzx/detail/export.hpp>
+#include <jzx/detail/future_link.hpp>
 #include <jzx/detail/future_state.hpp>
 #include <jzx/result.hpp>
 
@@ -37,6 +52,8 @@ enum class WaitEnd : uint8_t {
 // Waits in the way of whoever calls: a fiber is suspended, a thread blocks. `discard` ends a state
 // that nobody waits for any more.
 [[nodiscard]] JZX_API WaitEnd await_result(FutureCore& core, FutureCore::Resume discard) noexcept;
+// What a promise that is dropped rejects its future with: why its actor ended, if it did.
+[[nodiscard]] JZX_API Error why_broken() noexcept;
 // After WaitEnd::killed: unwinds the fiber, or returns if that is being done.
 JZX_API void unwind_fiber();
 
@@ -96,12 +113,23 @@ class [[nodiscard]] Future {
     return take();
   }
 
-  // Calls back once with the result: at once if it is there, else on the thread that resolves it,
-  // which for an ask is the one that runs the actor. The future is then empty. The callback takes a
-  // Result<T>, may be move-only, and must not throw. Up to 48 bytes of captures need no memory;
-  // larger ones throw std::bad_alloc without it, and the future is as it was.
+  // Asks for an early end. Without anybody to ask, the future is rejected with Errc::cancelled at
+  // once, and what the promise brings later is dropped.
+  void cancel() {
+    if (state_ == nullptr || state_->handover.is_settled()) return;
+    if (state_->cancel != nullptr) return state_->cancel(*state_);
+    std::exchange(state_, nullptr)->drop();
+    failure_ = Errc::cancelled;
+  }
+
+  // A function of the whole result, of type Result<T>. If it returns nothing, this is the end of
+  // the chain: it is called once, at once if the result is there, else on the thread that resolves
+  // it, which for an ask is the one that runs the actor. It may be move-only, and must not throw.
+  // Up to 48 bytes of captures need no memory; larger ones throw std::bad_alloc without it, and the
+  // future is as it was.
   template <class F>
-  requires std::is_invocable_v<std::decay_t<F>, Result<T>>
+  requires detail::TakesResult<F, T> &&
+      std::is_void_v<std::invoke_result_t<std::decay_t<F>, Result<T>>>
   void then(F&& callback) {
     if (state_ != nullptr && !state_->handover.is_settled()) {
       state_->put_callback(std::forward<F>(callback));
@@ -110,21 +138,74 @@ class [[nodiscard]] Future {
     std::decay_t<F> now(std::forward<F>(callback));
     std::invoke(std::move(now), take());
   }
+  // Otherwise, what it returns is the result of the future that this returns.
+  template <class F>
+  requires detail::TakesResult<F, T> &&
+      (!std::is_void_v<std::invoke_result_t<std::decay_t<F>, Result<T>>>)  //
+      [[nodiscard]] auto then(F&& function) {
+    using R = std::invoke_result_t<std::decay_t<F>, Result<T>>;
+    return link<detail::LinkedValue<R>, detail::ResultStep>(std::forward<F>(function));
+  }
+  // A function of the value; an error passes by. What the function returns is the next result.
+  template <class F>
+  requires(!detail::TakesResult<F, T> && detail::TakesValue<F, T>)  //
+      [[nodiscard]] auto then(F&& function) {
+    using R = typename detail::ValueCall<std::decay_t<F>, T>::type;
+    return link<detail::LinkedValue<R>, detail::ThenStep>(std::forward<F>(function));
+  }
+  // A function of the error, which returns a T, a Result<T> or a Future<T>; a value passes by.
+  template <class F>
+  requires std::is_invocable_v < std::decay_t<F>,
+  const Error& > [[nodiscard]] Future catch_error(F&& function) {
+    return link<T, detail::CatchStep>(std::forward<F>(function));
+  }
+  // A function without parameters, called in any case; the result passes by.
+  template <class F>
+  requires std::is_invocable_v<std::decay_t<F>>
+  [[nodiscard]] Future finally(F&& function) {
+    return link<T, detail::FinallyStep>(std::forward<F>(function));
+  }
+  // A function that makes another error of an error.
+  template <class F>
+  requires std::is_invocable_r_v < Error, std::decay_t<F>,
+  const Error& > [[nodiscard]] Future map_error(F&& function) {
+    return link<T, detail::MapErrorStep>(std::forward<F>(function));
+  }
 
- private:
-  using State = detail::FutureState<T>;
-  friend class Promise<T>;
-  explicit Future(State* state) noexcept : state_(state) {}
+  // ---- for the library ----
 
-  void swap(Future& other) noexcept {
-    std::swap(state_, other.state_);
-    std::swap(failure_, other.failure_);
+  explicit Future(detail::FutureState<T>* state) noexcept : state_(state) {}
+  // The state, if the result is not there yet: the caller is the future's end now.
+  [[nodiscard]] detail::FutureState<T>* release_pending() noexcept {
+    if (state_ == nullptr || state_->handover.is_settled()) return nullptr;
+    return std::exchange(state_, nullptr);
   }
   // What is there, or why nothing is and will be.
   [[nodiscard]] Result<T> take() {
     if (state_ != nullptr) return std::exchange(state_, nullptr)->take_result();
     if (ok(failure_)) return Error(Errc::invalid_arg, "the future is empty");
     return Error(std::exchange(failure_, Errc::ok));
+  }
+
+ private:
+  using State = detail::FutureState<T>;
+
+  void swap(Future& other) noexcept {
+    std::swap(state_, other.state_);
+    std::swap(failure_, other.failure_);
+  }
+  // If there is no memory, or moving the function throws, the future is as it was.
+  template <class U, template <class> class Step, class F>
+  [[nodiscard]] Future<U> link(F&& function) {
+    using Made = detail::LinkState<T, U, Step<std::decay_t<F>>>;
+    Made* made = Made::make(Step<std::decay_t<F>>{std::forward<F>(function)});
+    Future<U> next(made);
+    if (State* upstream = release_pending()) {
+      detail::go_on(made->wait_for(*upstream, &Made::take_upstream));
+    } else {
+      detail::go_on(made->go_on_with(take()));
+    }
+    return next;
   }
 
   State* state_ = nullptr;
@@ -175,7 +256,7 @@ class Promise {
   }
   void drop() {
     if (state_ != nullptr) [[unlikely]]
-      reject(Error(Errc::no_such_actor, "broken promise: nobody answered"));
+      reject(detail::why_broken());
   }
 
   State* state_;
@@ -210,10 +291,8 @@ void settle_with(Promise<T>& promise, F& function) {
 #ifdef __cpp_exceptions
   try {
     call();
-  } catch (const std::exception& error) {
-    promise.reject(Error(Errc::unknown, error.what()));
   } catch (...) {
-    promise.reject(Error(Errc::unknown, "an exception that is no std::exception"));
+    promise.reject(Error::of_exception());
   }
 #else
   call();

@@ -3,6 +3,8 @@
 
 #include <jzx/actor.hpp>
 #include <jzx/actor_ref.hpp>
+#include <jzx/async/sleep.hpp>
+#include <jzx/async/task.hpp>
 #include <jzx/context.hpp>
 #include <jzx/errc.hpp>
 #include <jzx/event_source.hpp>

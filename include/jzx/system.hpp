@@ -13,7 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include <jzx/async/sleep.hpp>
 #include <jzx/detail/fiber_body.hpp>
+#include <jzx/detail/spawned_task.hpp>
 #include <jzx/handle_pools.hpp>
 #include <jzx/supervisor.hpp>
 
@@ -103,6 +105,7 @@ struct FiberStackInfo {
 
 namespace detail {
 
+[[nodiscard]] JZX_API Future<void> sleep_in(Port& port, std::chrono::milliseconds time) noexcept;
 [[nodiscard]] JZX_API std::vector<FiberStackInfo> stack_marks(Port& port);
 [[nodiscard]] JZX_API std::string_view type_name_of(Port& port, ActorId id) noexcept;
 [[nodiscard]] JZX_API std::vector<ActorTypeInfo> known_types(Port& port);
@@ -158,6 +161,23 @@ class SystemFace {
   template <class F, class... Args>
   requires detail::FiberFunction<F, Args...> Pid spawn(F&& body, Args&&... args) {
     return spawn_fn(detail::bind_body(std::forward<F>(body), std::forward<Args>(args)...));
+  }
+
+  // A task as an actor of its own, see task.hpp. It ends when the task does, and its future has
+  // what the task returned. To kill the actor, or to cancel the future, is to ask the task to stop;
+  // to drop the future is not. `out` gets the actor.
+  template <class T>
+  Future<T> spawn_async(Task<T> task, Pid* out = nullptr) {
+    return spawn_async_with(SpawnOptions{}, std::move(task), out);
+  }
+  template <class T>
+  Future<T> spawn_async_with(const SpawnOptions& options, Task<T> task, Pid* out = nullptr) {
+    if (port_ == nullptr) return Future<T>::failed(Errc::loop_closed);
+    if (asks_for_others(options)) return Future<T>::failed(Errc::actor_not_local);
+    ActorId id = 0;
+    Future<T> future = detail::spawn_async(*port_, std::move(task), request_of(options), &id);
+    if (out != nullptr) *out = id != 0 ? Pid(port_, id) : Pid();
+    return future;
   }
 
   // Why the last spawn gave an empty reference. Where several threads spawn, of any of them.
@@ -276,6 +296,12 @@ class SystemFace {
   }
   Errc cancel(TimerId timer) {
     return port_ == nullptr ? Errc::loop_closed : detail::cancel_timer(*port_, timer.value);
+  }
+
+  // A future of time, from any thread of the system or outside of it; see async/sleep.hpp.
+  [[nodiscard]] Future<void> sleep(std::chrono::milliseconds time) {
+    if (port_ == nullptr) return Future<void>::failed(Errc::loop_closed);
+    return detail::sleep_in(*port_, time);
   }
 
   // ---- file descriptors ----

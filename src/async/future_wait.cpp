@@ -29,8 +29,9 @@ class Sleeper {
   bool is_woken_ = false;
 };
 
-void wake_sleeper(FutureCore& core) {
-  (*std::launder(reinterpret_cast<Sleeper**>(core.slot)))->wake();
+FutureCore* wake_sleeper(FutureCore& core) {
+  core.in_slot<Sleeper*>()->wake();
+  return nullptr;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/end_list.hpp"
 #include "base/list.hpp"
 
 namespace jzx::io {
@@ -117,6 +118,11 @@ class Executor {
   // threads as arm().
   virtual bool disarm(Timer& timer) = 0;
 
+  // Who keeps the timers that are armed from here: arm and disarm with that one.
+  [[nodiscard]] virtual Executor& home_of_timers() noexcept { return *this; }
+  // Is this one of the threads that may disarm?
+  [[nodiscard]] virtual bool may_disarm_here() const noexcept { return true; }
+
   // Every choice the runtime makes: a number below `count` (not 0). The executor's thread.
   [[nodiscard]] virtual uint32_t choose(uint32_t count, ChoiceSite site) = 0;
 
@@ -124,6 +130,9 @@ class Executor {
   [[nodiscard]] virtual bool post_blocking(Runnable& work) = 0;
 
   [[nodiscard]] virtual io::Reactor& io() = 0;
+
+  // Who must hear of the end of this executor.
+  EndList end_list;
 
   // The executor whose thread this is, or nullptr. Not inlined: a fiber may have moved
   // to another thread between two calls.

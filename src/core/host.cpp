@@ -45,6 +45,28 @@ const char* to_string(Errc code) noexcept {
       return "a child refused to start";
     case Errc::killed:
       return "the fiber that waited was asked to end";
+    case Errc::cancelled:
+      return "it was cancelled";
+    case Errc::timed_out:
+      return "the time was up";
+    case Errc::broken_promise:
+      return "the promise was dropped: nobody will answer";
+    case Errc::exception:
+      return "an exception was thrown";
+    case Errc::closed:
+      return "the other side is closed";
+    case Errc::all_failed:
+      return "none of them succeeded";
+    case Errc::lagged:
+      return "too slow: something was missed";
+    case Errc::io_failed:
+      return "the operating system refused";
+    case Errc::end_of_stream:
+      return "the peer sends no more";
+    case Errc::too_long:
+      return "longer than the limit allows";
+    case Errc::deadlock:
+      return "those who wait wait for one another";
   }
   return "unknown error code";
 }

@@ -70,6 +70,9 @@ class Host : public base::Executor {
     return held_back.remove(work) || (!has_siblings && ready.remove(work));
   }
 
+  // Takes what has come from the outside world, without waiting. No other thread is left.
+  virtual void look_outside() noexcept {}
+
   // The actor ended: forget the fds that it owned.
   virtual void release_watches(Actor& actor) noexcept = 0;
 
@@ -210,6 +213,10 @@ void System::for_each_host(Each&& each) const {
     each(*host);
     host = host->next_host;
   }
+}
+
+inline void System::look_outside() const noexcept {
+  for_each_host([](Host& host) { host.look_outside(); });
 }
 
 }  // namespace jzx::core

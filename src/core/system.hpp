@@ -98,6 +98,8 @@ class System {
   // When no other thread is left: calls end(Host&), which ends it, for each.
   template <class End>
   void end_hosts(End&& end);
+  // When no other thread is left, and somebody still waits for the end of what he has cancelled.
+  void look_outside() const noexcept;
   // The host whose wheel and timers have this number.
   [[nodiscard]] Host* timer_host(uint8_t index) const noexcept {
     return timer_hosts[index].load(std::memory_order_acquire);  // pairs with add_host()

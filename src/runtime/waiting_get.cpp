@@ -27,6 +27,8 @@ WaitEnd await_result(FutureCore& core, FutureCore::Resume discard) noexcept {
   return WaitEnd::done;
 }
 
+Error why_broken() noexcept { return Error(Errc::broken_promise); }
+
 void unwind_fiber() { (void)kinds::Fiber::acting()->killed(); }
 
 }  // namespace jzx::detail

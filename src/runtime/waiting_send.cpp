@@ -29,7 +29,7 @@ class Waiting : private base::WaitingRoom::Guest {
       : Guest(target, fiber != nullptr ? &wake : nullptr),
         room_(room),
         fiber_(fiber),
-        waker_(fiber != nullptr ? fiber->waker() : kinds::FiberWaker{}),
+        waker_(fiber != nullptr ? fiber->waker() : core::Waker{}),
         is_inside_(room.enter(*this)) {}
   ~Waiting() {
     if (is_inside_) room_.leave(*this);
@@ -59,7 +59,7 @@ class Waiting : private base::WaitingRoom::Guest {
 
   base::WaitingRoom& room_;
   kinds::Fiber* fiber_;
-  kinds::FiberWaker waker_;
+  core::Waker waker_;
   const bool is_inside_;
 };
 

@@ -186,8 +186,8 @@ TEST(Ask, OfAnActorThatEndsFirstIsABrokenPromise) {
   ASSERT_TRUE(future.is_ready());
   Result<int> result = future.get();
   ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.error().code(), Errc::no_such_actor);
-  EXPECT_STREQ(result.error().message(), "broken promise: nobody answered");
+  EXPECT_EQ(result.error().code(), Errc::broken_promise);
+  EXPECT_STREQ(result.error().message(), "the promise was dropped: nobody will answer");
 }
 
 TEST(Ask, StillQueuedWhenTheLoopIsDestroyedIsABrokenPromise) {

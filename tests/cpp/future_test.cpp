@@ -40,7 +40,7 @@ TEST(Future, OfADroppedPromiseIsAnError) {
     future = promise.future();
   }
   ASSERT_TRUE(future.is_ready());
-  EXPECT_EQ(future.get().error().code(), Errc::no_such_actor);
+  EXPECT_EQ(future.get().error().code(), Errc::broken_promise);
 }
 
 TEST(Future, OfAnOverwrittenPromiseIsAnError) {
@@ -166,7 +166,7 @@ TEST(Then, IsCalledWhenThePromiseIsDropped) {
     auto [future, promise] = jzx::promise<int>();
     future.then([&](Result<int> result) { code = result.error().code(); });
   }
-  EXPECT_EQ(code, Errc::no_such_actor);
+  EXPECT_EQ(code, Errc::broken_promise);
 }
 
 TEST(Then, LetsGoOfTheCallbackAfterTheCall) {

@@ -2,14 +2,23 @@
 // continuation, and the result. Not for users.
 //
 //   FutureCore       0 ┌ handover │ resume ─────▶ what the end that comes second does
-//                   16 │ slot: 48 bytes for that function's own use
-//   FutureState<T>  64 │ Result<T>
+//                   16 │ cancel ────────────────▶ how the promise's end is asked for an early end
+//                   24 │ slot: 48 bytes for the continuation's own use
+//   FutureState<T>  72 │ Result<T>
 //                      └ blocks of 192 bytes and up, from the thread's cache
 //
 // The continuation is a function and a slot, and not a std::function: a callback that fits lies in
 // the slot and costs no memory, and need not be copyable. A thread that waits is a continuation
-// that wakes it; a dropped future is one that ends the state; a coroutine or a combinator puts its
-// handle or its number in the slot.
+// that wakes it; a dropped future is one that ends the state; a coroutine, a then() or a combinator
+// puts a pointer to itself in the slot.
+//
+// A continuation that settles another future does not go on with that one's: it returns it, and
+// the loop in go_on() does. So a chain of any length needs no stack.
+//
+// Cancelling. A promise's end that can end early says how: `cancel` is called by one who knows that
+// the state is there, from any thread, perhaps more than once, and the result follows soon: an
+// error, or what won the race. Without it the future's end takes back what it left, and goes on by
+// itself; see cancel_core().
 //
 // Lifetime: resume() owns the state. It runs exactly once, when the result is there, on the thread
 // of the end that came second; so a state that ends always has a result to end.
@@ -51,15 +60,43 @@ JZX_API void give_future_block(void* block, size_t size) noexcept;
 // ---- the untyped part ----
 
 struct FutureCore {
-  using Resume = void (*)(FutureCore& core);
+  // Returns whose continuation is next, or nullptr.
+  using Resume = FutureCore* (*)(FutureCore& core);
+  using Cancel = void (*)(FutureCore& core);
   static constexpr size_t kSlotSize = 48;
 
-  explicit FutureCore(Stage stage) noexcept : handover(stage) {}
+  FutureCore(Stage stage, size_t size) noexcept
+      : handover(stage), block_size(size & 0x7fffffff), cancel_on_drop(false) {}
+
+  // What a continuation left in the slot, of its own type.
+  template <class V>
+  [[nodiscard]] V& in_slot() noexcept {
+    return *std::launder(reinterpret_cast<V*>(slot));
+  }
 
   Handover<> handover;
-  Resume resume = nullptr;  // written by the future's end before it leaves
-  alignas(16) std::byte slot[kSlotSize];
+  uint32_t block_size : 31;
+  uint32_t cancel_on_drop : 1;  // who drops the future does not want it to be done
+  Resume resume = nullptr;      // written by the future's end before it leaves
+  Cancel cancel = nullptr;      // written by the promise's end before there is a future
+  alignas(8) std::byte slot[kSlotSize];
 };
+
+inline void go_on(FutureCore* core) {
+  while (core != nullptr) core = core->resume(*core);
+}
+
+// The future's end leaves, and may have to be cancelled. True: the result is there already.
+[[nodiscard]] inline bool leave_cancellable(FutureCore& core) noexcept {
+  return core.cancel != nullptr ? core.handover.leave() : core.handover.lend();
+}
+// After that, by one who knows that the state is there. True: taken back, nothing will come and the
+// state is no longer the caller's. False: the result comes soon, or is there.
+[[nodiscard]] inline bool cancel_core(FutureCore& core) {
+  if (core.cancel == nullptr) return core.handover.take_back();
+  core.cancel(core);
+  return false;
+}
 
 // The future's end waits for the result; afterwards the caller owns the state.
 JZX_API void wait_for_result(FutureCore& core) noexcept;
@@ -67,7 +104,7 @@ JZX_API void wait_for_result(FutureCore& core) noexcept;
 // ---- the typed part ----
 
 template <class F>
-inline constexpr bool fits_slot = sizeof(F) <= FutureCore::kSlotSize && alignof(F) <= 16;
+inline constexpr bool fits_slot = sizeof(F) <= FutureCore::kSlotSize && alignof(F) <= 8;
 
 template <class T>
 struct FutureState : FutureCore {
@@ -79,7 +116,7 @@ struct FutureState : FutureCore {
                   "jzx: the value of a future may not be aligned to more than 64 bytes");
     void* block = take_future_block(sizeof(FutureState));
     if (block == nullptr) return nullptr;
-    return new (block) FutureState(stage);
+    return new (block) FutureState(stage, sizeof(FutureState));
   }
   // Throws std::bad_alloc.
   [[nodiscard]] static FutureState* make(Stage stage) {
@@ -109,8 +146,18 @@ struct FutureState : FutureCore {
   void put_result(Args&&... args) {
     std::construct_at(&result, std::forward<Args>(args)...);
   }
-  void settle() {
-    if (handover.settle()) resume(*this);
+  void settle() { go_on(settle_and_return()); }
+  // The same for a continuation: whose turn is next.
+  [[nodiscard]] FutureCore* settle_and_return() {
+    switch (handover.settle()) {
+      case Settled::first:
+        return nullptr;
+      case Settled::second:
+        return this;
+      case Settled::orphaned:
+        break;
+    }
+    return discard(*this);
   }
 
   // ---- the future's end ----
@@ -128,9 +175,10 @@ struct FutureState : FutureCore {
     }
   }
   void continue_later() {
-    if (handover.leave()) resume(*this);
+    if (handover.leave()) go_on(this);
   }
   void drop() {
+    if (cancel_on_drop && !handover.is_settled()) cancel(*this);
     resume = &discard;
     continue_later();
   }
@@ -141,22 +189,29 @@ struct FutureState : FutureCore {
   }
 
   // Ends a state with a result.
-  static void discard(FutureCore& core) { const End end{static_cast<FutureState&>(core)}; }
+  static FutureCore* discard(FutureCore& core) {
+    const End end{static_cast<FutureState&>(core)};
+    return nullptr;
+  }
 
   union {
     Result<T> result;
   };
 
- private:
-  explicit FutureState(Stage stage) noexcept : FutureCore(stage) {
+ protected:
+  // For states with more behind them: `size` is that of the whole block. What comes behind must
+  // have ended, or need no end, when the result is there.
+  FutureState(Stage stage, size_t size) noexcept : FutureCore(stage, size) {
     if (stage == Stage::alone) resume = &discard;
   }
   ~FutureState() { std::destroy_at(&result); }
 
+ private:
   struct End {
     ~End() {
+      const size_t size = state.block_size;
       state.~FutureState();
-      give_future_block(&state, sizeof(FutureState));
+      give_future_block(&state, size);
     }
     FutureState& state;
   };
@@ -168,13 +223,14 @@ struct FutureState : FutureCore {
   };
 
   template <class Callback>
-  static void call_back(FutureCore& core) {
+  static FutureCore* call_back(FutureCore& core) {
     const End end{static_cast<FutureState&>(core)};
     struct EndCallback {
       ~EndCallback() { callback.~Callback(); }
       Callback& callback;
-    } const last{*std::launder(reinterpret_cast<Callback*>(core.slot))};
+    } const last{core.in_slot<Callback>()};
     std::invoke(std::move(last.callback), std::move(end.state.result));
+    return nullptr;
   }
 };
 

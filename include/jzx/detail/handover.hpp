@@ -4,7 +4,10 @@
 // wait for: an end that came first has let go.
 //
 //   alone ──▶ pending ──▶ settled      the promise came first; the future's end goes on
-//                └──────▶ left         the future came first; the promise's end goes on
+//                ├──────▶ left         the future came first; the promise's end goes on
+//                └──────▶ lent ──▶ taken back
+//                          the future came first, but may change its mind: if it takes its half
+//                          back before the promise comes, that only ends the memory
 //
 // One locked instruction decides. The end that comes clearly later sees so by a load, and needs
 // none: of the common ask, whose then() is called before the answer comes, then() pays one and the
@@ -32,6 +35,15 @@ enum class Stage : uint32_t {
   pending,  // neither end has come
   settled,
   left,
+  lent,
+  taken_back,
+};
+
+// What the promise's end finds.
+enum class Settled : uint8_t {
+  first,     // the future's end will go on
+  second,    // go on: the future's end has left its half
+  orphaned,  // nobody wants the result: end the memory
 };
 
 template <template <class> class Atomic = std::atomic>
@@ -49,13 +61,21 @@ class Handover {
     return true;
   }
 
-  // The result is there. True: the caller is second, or alone.
-  [[nodiscard]] bool settle() noexcept {
+  // The result is there. One that is alone is second too.
+  [[nodiscard]] Settled settle() noexcept {
     // acquire: pairs with the release in leave().
-    if (stage_.load(std::memory_order_acquire) != Stage::pending) return true;
-    // release: publishes the result, pairs with the acquires in leave() and is_settled(). acquire:
-    // pairs with the release in leave().
-    return stage_.exchange(Stage::settled, std::memory_order_acq_rel) != Stage::pending;
+    const Stage seen = stage_.load(std::memory_order_acquire);
+    if (seen == Stage::left || seen == Stage::alone) return Settled::second;
+    // release: publishes the result, pairs with the acquires in leave(), is_settled() and
+    // take_back(). acquire: pairs with the releases in leave(), lend() and take_back().
+    switch (stage_.exchange(Stage::settled, std::memory_order_acq_rel)) {
+      case Stage::pending:
+        return Settled::first;
+      case Stage::taken_back:
+        return Settled::orphaned;
+      default:
+        return Settled::second;
+    }
   }
 
   // ---- the future's end ----
@@ -67,6 +87,22 @@ class Handover {
     // release: publishes what was said, pairs with the acquires in settle(). acquire: pairs with
     // the release in settle().
     return stage_.exchange(Stage::left, std::memory_order_acq_rel) == Stage::settled;
+  }
+
+  // The same, but with the right to take_back().
+  [[nodiscard]] bool lend() noexcept {
+    // As in leave().
+    if (stage_.load(std::memory_order_acquire) == Stage::settled) return true;
+    return stage_.exchange(Stage::lent, std::memory_order_acq_rel) == Stage::settled;
+  }
+  // After lend(), by one who knows that the memory is there. True: the promise's end will not go on
+  // with what was lent, and the memory is its own. False: it has, or is about to.
+  [[nodiscard]] bool take_back() noexcept {
+    Stage expected = Stage::lent;
+    // release: what was done with the memory is done, pairs with the acquire in settle(). acquire:
+    // pairs with the release in settle().
+    return stage_.compare_exchange_strong(expected, Stage::taken_back, std::memory_order_acq_rel,
+                                          std::memory_order_acquire);
   }
 
   // Before leave(). True: the caller is second, and has the result.

@@ -25,7 +25,7 @@ Worker::Worker(core::System& the_system, base::Clock& clock, io::ReactorPtr reac
       watches_(*this, *reactor_, options.max_watches, options.watch_limit),
       longest_wait_ns_(options.longest_wait_ns) {}
 
-Worker::~Worker() = default;
+Worker::~Worker() { end_list.end_all(); }
 
 // ---- the tick ----
 

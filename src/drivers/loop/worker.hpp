@@ -61,9 +61,14 @@ class Worker : public core::Host {
   uint64_t now_ns() override { return clock_.now_ns(); }
   void arm(base::Timer& timer, uint64_t delay_ms) override;
   bool disarm(base::Timer& timer) override;
+  bool may_disarm_here() const noexcept override {
+    // relaxed: a loop that nobody runs is its user's, one thread at a time.
+    return has_siblings || is_own_thread() || !is_run_.load(std::memory_order_relaxed);
+  }
   uint32_t choose(uint32_t count, base::ChoiceSite site) override;
   bool post_blocking(base::Runnable&) override { return false; }
   io::Reactor& io() override { return *reactor_; }
+  void look_outside() noexcept override { (void)reactor_->wait(0); }
 
   // ---- Host ----
   void release_watches(core::Actor& actor) noexcept override {
@@ -76,8 +81,14 @@ class Worker : public core::Host {
   // ---- for those who drive it from outside ----
 
   // Must be told while this thread is inside its run: Executor::current() answers this worker then.
-  void enter_thread() noexcept { set_current(this); }
-  void leave_thread(base::Executor* outer) noexcept { set_current(outer); }
+  void enter_thread() noexcept {
+    set_current(this);
+    is_run_.store(true, std::memory_order_relaxed);  // a flag on its own
+  }
+  void leave_thread(base::Executor* outer) noexcept {
+    set_current(outer);
+    is_run_.store(false, std::memory_order_relaxed);  // a flag on its own
+  }
 
   // Is there anything that a tick would do without waiting?
   [[nodiscard]] bool has_work() noexcept;
@@ -135,6 +146,7 @@ class Worker : public core::Host {
   // What other threads write.
   alignas(64) base::MpscStack<base::Runnable, &base::Runnable::next_runnable> injected_;
   base::Atomic<bool> asleep_{false};
+  base::Atomic<bool> is_run_{false};
   base::Atomic<bool> stop_requested_{false};
   base::Atomic<bool> armed_from_outside_{false};
 };

@@ -151,6 +151,11 @@ bool Fiber::suspend() noexcept {
   return !is_asked_to_end;
 }
 
+void Fiber::suspend_to_the_end() noexcept {
+  prepare_to_leave(Outcome::suspended);
+  detail::leave_stack(*this);
+}
+
 // ---- ending ----
 
 Wait Fiber::killed() {
@@ -458,7 +463,11 @@ class FiberKind final : public core::Kind {
   static void unwind(Actor& actor, core::Host& host, Fiber& fiber) noexcept {
     Turn turn(host, actor);
     fiber.ask_to_end();
-    while (!fiber.has_ended() && fiber.waits_in_vain() < kGivenUp) (void)fiber.run(turn);
+    while (!fiber.has_ended() && fiber.waits_in_vain() < kGivenUp) {
+      (void)fiber.run(turn);
+      // What it has cancelled may only end with a look at the outside world.
+      if (!fiber.has_ended()) host.system.look_outside();
+    }
     turn.finish();
   }
 };

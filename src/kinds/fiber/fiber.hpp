@@ -36,12 +36,12 @@
 
 #include "core/lifecycle.hpp"
 #include "core/turn.hpp"
+#include "core/waker.hpp"
 #include "kinds/fiber/deadline.hpp"
 #include "kinds/fiber/kept_mail.hpp"
 #include "kinds/fiber/stack_memory.hpp"
 #include "kinds/fiber/stack_overflow.hpp"
 #include "kinds/fiber/switch.hpp"
-#include "kinds/fiber/waker.hpp"
 
 namespace jzx::kinds {
 
@@ -102,8 +102,10 @@ class Fiber : public Switch, private RunningStack {
   // Leaves the stack until something wakes the actor, or for nothing. False: it is to end; nothing
   // was thrown. For waits that have something to take back first.
   [[nodiscard]] bool suspend() noexcept;
+  // The same for one that is to end, and waits for the end of what it has cancelled.
+  void suspend_to_the_end() noexcept;
   // For the wait that follows.
-  [[nodiscard]] FiberWaker waker() const noexcept {
+  [[nodiscard]] core::Waker waker() const noexcept {
     return {&turn_->actor, core::generation_of(id()), &turn_->host};
   }
   // It is to end: throws, or answers `killed`.

@@ -1,6 +1,7 @@
 #include "kinds/fiber/future_wait.hpp"
 
 #include <new>
+#include <utility>
 
 #include "kinds/fiber/wait_word.hpp"
 
@@ -11,17 +12,14 @@ namespace {
 struct FiberWaiter {
   WaitWord word;
   detail::FutureCore::Resume discard;
-  FiberWaker waker;
+  core::Waker waker;
 };
 static_assert(sizeof(FiberWaiter) <= detail::FutureCore::kSlotSize);
 
-FiberWaiter& waiter_in(detail::FutureCore& core) noexcept {
-  return *std::launder(reinterpret_cast<FiberWaiter*>(core.slot));
-}
-
-void resume_fiber(detail::FutureCore& core) {
-  FiberWaiter& waiter = waiter_in(core);
-  if (!waiter.word.deliver([&] { waiter.waker.wake(); })) waiter.discard(core);
+detail::FutureCore* resume_fiber(detail::FutureCore& core) {
+  auto& waiter = core.in_slot<FiberWaiter>();
+  if (!waiter.word.deliver([&] { waiter.waker.wake(); })) return waiter.discard(core);
+  return nullptr;
 }
 
 }  // namespace
@@ -33,9 +31,20 @@ bool wait_for_future(Fiber& fiber, detail::FutureCore& core,
   core.resume = &resume_fiber;
   // It came meanwhile: nobody else knows of the waiter.
   if (core.handover.leave()) return true;
-  switch (waiter->word.wait([&] { return fiber.suspend(); })) {
+  bool is_cancelled = false;
+  const auto suspend = [&] {
+    if (fiber.suspend()) return true;
+    if (!core.cancel_on_drop) return false;
+    // What it waits for is ended before the fiber is.
+    if (!std::exchange(is_cancelled, true)) core.cancel(core);
+    fiber.suspend_to_the_end();
+    return true;
+  };
+  switch (waiter->word.wait(suspend)) {
     case WaitWord::End::delivered:
-      return true;
+      if (!is_cancelled) return true;
+      discard(core);
+      break;
     case WaitWord::End::too_late:
       discard(core);
       break;

@@ -31,7 +31,7 @@ struct State {
   }
   void settle() {
     result = kResult;
-    if (handover.settle()) resume();
+    if (handover.settle() == detail::Settled::second) resume();
   }
   void leave() {
     callback = kCallback;
@@ -74,7 +74,7 @@ TEST(Handover, WakesAThreadThatWaits) {
     auto& sleep = scene.make<Sleep>();
     scene.thread([&] {
       state.result = kResult;
-      if (!state.handover.settle()) return;
+      if (state.handover.settle() != detail::Settled::second) return;
       MODEL_ASSERT(state.callback == kCallback);
       sleep.wake();
     });

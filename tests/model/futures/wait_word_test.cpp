@@ -26,7 +26,7 @@ struct Play {
 
   void resolve() {
     result = kResult;
-    if (!handover.settle()) return;
+    if (handover.settle() != detail::Settled::second) return;
     if (!word.deliver([&] { wake(); })) end_memory();
   }
   void wake() {

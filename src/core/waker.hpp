@@ -1,20 +1,20 @@
-// Gives a suspended fiber a turn, from whatever thread.
+// Gives a suspended actor a turn, from whatever thread.
 //
-// Threads: any, while the fiber is in the wait that the waker was made for.
+// Threads: any, while its body is in the wait that the waker was made for.
 #pragma once
 
 #include "core/host.hpp"
 
-namespace jzx::kinds {
+namespace jzx::core {
 
-struct FiberWaker {
-  core::Actor* actor = nullptr;
+struct Waker {
+  Actor* actor = nullptr;
   uint32_t generation = 0;
-  core::Host* host = nullptr;  // where it waits; any of its system would do
+  Host* host = nullptr;  // where it waits; any of its system would do
 
   void wake() const noexcept {
     if (!is_to_be_submitted()) return;
-    auto* here = static_cast<core::Host*>(base::Executor::current());
+    auto* here = static_cast<Host*>(base::Executor::current());
     if (here != nullptr && &here->system == &host->system) {
       here->submit(*actor);
     } else {
@@ -28,8 +28,8 @@ struct FiberWaker {
 
  private:
   [[nodiscard]] bool is_to_be_submitted() const noexcept {
-    return actor->state.wake(generation) == core::Wake::submit;
+    return actor->state.wake(generation) == Wake::submit;
   }
 };
 
-}  // namespace jzx::kinds
+}  // namespace jzx::core

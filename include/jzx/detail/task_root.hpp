@@ -1,0 +1,148 @@
+// The root of a chain of coroutines that await one another: who runs them, what they wait for, and
+// whether they were asked to stop. Not for users.
+//
+//   whoever runs it ──run()──▶ task ──awaits──▶ task ──awaits──▶ a future
+//        ▲                                                         │
+//        └──────────────────────── wake() ◀────────────────────────┘
+//
+// Of a chain one coroutine runs at a time, and it waits for one future at a time: so there is one
+// tether, and cancelling the chain is cancelling that future. The coroutine then goes on with what
+// the future answers, and every later wait of the chain answers Errc::cancelled at once: a chain
+// ends by itself, from the inside, and no frame is destroyed while something still knows it.
+//
+// A coroutine does not resume another one from inside itself: it says who is next and returns to
+// run(), which is a loop. So no chain and no loop of awaits needs stack, whatever the compiler
+// makes of tail calls. The next one is said on the runner's stack, and not in the root: a coroutine
+// that waits may be woken, and the root run by another thread, before this one is back in its loop.
+//
+// The bell: who wakes still uses the runner while he does so. The runner does not go on before it
+// has rung, which is a few instructions of another thread away, and so cannot end under it.
+//
+// Threads: run() by one at a time; wake() by whoever settles the future, once for each wait;
+// request_stop() by any, while the root is there.
+#pragma once
+
+#include <atomic>
+#include <coroutine>
+#include <cstdint>
+#include <utility>
+
+#include <jzx/detail/future_state.hpp>
+#include <jzx/detail/tether.hpp>
+
+namespace jzx::detail {
+
+JZX_API void yield_thread() noexcept;
+
+class TaskRoot {
+ public:
+  // Sees to it that the root is run soon.
+  using WakeFn = void (*)(TaskRoot& root) noexcept;
+
+  explicit TaskRoot(WakeFn function) noexcept : wake_(function) {}
+  TaskRoot(const TaskRoot&) = delete;
+  TaskRoot& operator=(const TaskRoot&) = delete;
+
+  // ---- for the runner ----
+
+  void begin(std::coroutine_handle<> first) noexcept {
+    waiting_ = first;
+    bell_.store(Bell::rung, std::memory_order_relaxed);  // the runner's own
+  }
+  // Has what the chain waits for come, or has it not begun?
+  [[nodiscard]] bool can_go_on() noexcept {
+    for (;;) {
+      const Bell now = bell_.load(std::memory_order_acquire);  // pairs with wake()
+      if (now != Bell::ringing) return now == Bell::rung;
+      yield_thread();
+    }
+  }
+  // When it can go on. True: the first coroutine of the chain has ended.
+  [[nodiscard]] bool run() {
+    Run run{std::exchange(waiting_, nullptr)};
+    bell_.store(Bell::quiet, std::memory_order_relaxed);  // the runner's own, until it waits
+    run_ = &run;
+    do {
+      std::exchange(run.next, nullptr).resume();
+    } while (run.next != nullptr);
+    return run.is_done;
+  }
+
+  // ---- for the coroutines of the chain ----
+
+  void go_on_with(std::coroutine_handle<> next) noexcept { run_->next = next; }
+  void is_done() noexcept { run_->is_done = true; }
+
+  enum class Waiting : uint8_t {
+    suspended,   // leave; the coroutine is resumed when the result is there
+    came,        // it is there
+    taken_back,  // it was cancelled, and the state is no longer the caller's
+  };
+  [[nodiscard]] Waiting wait_for(FutureCore& core, std::coroutine_handle<> who) {
+    waiting_ = who;
+    awaited_ = &core;
+    new (core.slot) TaskRoot*(this);
+    core.resume = &arrive;
+    if (!tether_.tie()) return wait_cancelled(core);
+    if (!leave_cancellable(core)) return Waiting::suspended;
+    return tether_.untie() ? Waiting::came : Waiting::suspended;
+  }
+  void forget_awaited() noexcept { awaited_ = nullptr; }
+  // After a wait: the future was taken back, and has no result.
+  [[nodiscard]] bool was_taken_back() const noexcept { return awaited_ == nullptr; }
+  [[nodiscard]] bool is_stop_requested() const noexcept { return tether_.is_cancelled(); }
+
+  // ---- for who wants it to end ----
+
+  void request_stop() {
+    switch (tether_.cancel([&] {
+      if (!cancel_core(*awaited_)) return false;
+      awaited_ = nullptr;
+      return true;
+    })) {
+      case Cancelled::nothing:
+        return;
+      case Cancelled::go_on:
+      case Cancelled::taken_back:
+        return wake();
+    }
+  }
+
+ private:
+  enum class Bell : uint32_t { quiet, ringing, rung };
+  // What run() shares with the coroutines, on its stack.
+  struct Run {
+    std::coroutine_handle<> next;
+    bool is_done = false;
+  };
+
+  // It was asked to stop before it began to wait.
+  [[nodiscard]] Waiting wait_cancelled(FutureCore& core) {
+    tether_.tie_cancelled();
+    if (core.cancel != nullptr) core.cancel(core);
+    if (leave_cancellable(core)) return tether_.untie() ? Waiting::came : Waiting::suspended;
+    if (core.cancel != nullptr || !core.handover.take_back()) return Waiting::suspended;
+    (void)tether_.untie();
+    return Waiting::taken_back;
+  }
+  void wake() noexcept {
+    bell_.store(Bell::ringing, std::memory_order_relaxed);  // the call below publishes it
+    wake_(*this);
+    // release: the runner is not used any more; pairs with can_go_on().
+    bell_.store(Bell::rung, std::memory_order_release);
+  }
+  static FutureCore* arrive(FutureCore& core) {
+    TaskRoot& root = *core.in_slot<TaskRoot*>();
+    if (root.tether_.arrive()) root.wake();
+    return nullptr;
+  }
+
+  WakeFn wake_;
+  std::coroutine_handle<> waiting_;
+  Run* run_ = nullptr;
+  FutureCore* awaited_ = nullptr;
+  Tether<> tether_;
+  std::atomic<Bell> bell_{Bell::quiet};
+};
+
+}  // namespace jzx::detail
