@@ -8,18 +8,16 @@ int EpollReactor::watch(Watch& watch) { return readiness_.watch(watch); }
 
 int EpollReactor::unwatch(Watch& watch) { return readiness_.unwatch(watch); }
 
-void EpollReactor::submit(Operation& operation) {
-  unsupported_.add(operation);
-  readiness_.wake();  // the next wait() has something to tell, and pollable_fd() shows it
+Submitted EpollReactor::submit(Operation& operation) {
+  perform(operation);
+  return Submitted::done;
 }
 
 void EpollReactor::cancel(Operation&) {}
 
-int EpollReactor::wait(uint64_t timeout_ns) {
-  const int error = readiness_.tell(timeout_ns);
-  unsupported_.complete_all();
-  return error;
-}
+void EpollReactor::perform(Operation& operation) noexcept { operation.result = -ENOSYS; }
+
+int EpollReactor::wait(uint64_t timeout_ns) { return readiness_.tell(timeout_ns); }
 
 void EpollReactor::wake() noexcept { readiness_.wake(); }
 

@@ -7,7 +7,6 @@
 #include "base/allocator.hpp"
 #include "io/contract.hpp"
 #include "io/readiness_set.hpp"
-#include "io/unsupported_operations.hpp"
 
 namespace jzx::io {
 
@@ -21,8 +20,10 @@ class EpollReactor : public Reactor {
   [[nodiscard]] int watch(Watch& watch) override;
   int unwatch(Watch& watch) override;
   void share(std::mutex& mutex) noexcept override { readiness_.share(mutex); }
-  void submit(Operation& operation) override;
+  [[nodiscard]] Submitted submit(Operation& operation) override;
   void cancel(Operation& operation) override;
+  void perform(Operation& operation) noexcept override;
+  [[nodiscard]] size_t pending_count() const noexcept override { return 0; }
   [[nodiscard]] int wait(uint64_t timeout_ns) override;
   void wake() noexcept override;
   [[nodiscard]] int pollable_fd() const noexcept override;
@@ -30,9 +31,6 @@ class EpollReactor : public Reactor {
 
  protected:
   ReadinessSet readiness_;
-
- private:
-  UnsupportedOperations unsupported_;
 };
 
 }  // namespace jzx::io
