@@ -212,9 +212,9 @@ class Operation : public base::ListNode<InOperationList> {
   Option option = Option::reuse_address;
   // The reactor's own; under its lock.
   enum class State : uint8_t { idle, pending, cancelling, completing } state = State::idle;
-  uint8_t spare = 0;   // the reactor's own
-  uint32_t flags = 0;  // of the opcode
-  Handle handle;       // what it works on
+  bool is_under_way = false;  // a connect that has begun; the reactor's own
+  uint32_t flags = 0;         // of the opcode
+  Handle handle;              // what it works on
   void* buffer = nullptr;
   size_t size = 0;
   union {
