@@ -38,6 +38,16 @@ struct WorkerOptions {
   WatchLimit* watch_limit = nullptr;  // shared with siblings; nullptr: max_watches
 };
 
+// Where work may block without holding up a worker.
+class BlockingPlace {
+ public:
+  // False: there is no thread for it.
+  [[nodiscard]] virtual bool post(base::Runnable& work) noexcept = 0;
+
+ protected:
+  ~BlockingPlace() = default;
+};
+
 class Worker : public core::Host {
  public:
   Worker(core::System& the_system, base::Clock& clock, io::ReactorPtr reactor,
@@ -62,7 +72,9 @@ class Worker : public core::Host {
   void arm(base::Timer& timer, uint64_t delay_ms) override;
   bool disarm(base::Timer& timer) override;
   uint32_t choose(uint32_t count, base::ChoiceSite site) override;
-  bool post_blocking(base::Runnable&) override { return false; }
+  bool post_blocking(base::Runnable& work) override {
+    return blocking_ != nullptr && blocking_->post(work);
+  }
   io::Reactor& io() override { return *reactor_; }
 
   // ---- Host ----
@@ -86,6 +98,9 @@ class Worker : public core::Host {
   // From now on, and until the next tick, foreign work makes the reactor's fd readable. False if
   // some came before: then there is work.
   [[nodiscard]] bool announce_sleep() noexcept;
+
+  // From now on post_blocking() goes there; nullptr: nowhere.
+  void set_blocking_place(BlockingPlace* place) noexcept { blocking_ = place; }
 
   // There is something for this worker. Any thread.
   void wake_up() noexcept;
@@ -129,6 +144,7 @@ class Worker : public core::Host {
   base::List<base::Timer, base::InTimerList> armed_;  // not yet stamped with a clock read
   base::Timer* firing_ = nullptr;
   FdWatches watches_;
+  BlockingPlace* blocking_ = nullptr;
   uint64_t longest_wait_ns_;
   bool may_be_woken_ = false;  // since the last wait it was announced that we sleep
 
