@@ -1,17 +1,27 @@
 // What the rest of the system may ask of the outside world. Two kinds of request:
 //
-//   Operation   one system call's worth of work; completes exactly once, with its result
+//   Operation   one system call's worth of work; ends exactly once, with its result
 //   Watch       lasting interest in the readiness of a file descriptor, edge by edge
 //
 // Implemented by the reactors of this folder (io_uring, epoll) and, in memory, by the
-// simulator. Nothing above this line makes a system call of its own.
+// simulator. Nothing above this line makes a system call of its own, and no opcode needs the handle
+// to be a file descriptor, except that adopt takes one.
 //
-// Threads: wake() from any thread; everything else on the reactor's own thread, except that after
-// share() any thread that holds the mutex may watch() and unwatch(). Completions and readiness are
-// told from inside wait(), never from inside submit() or watch().
-// Lifetime: an Operation and its buffers live until it has completed; cancel() only asks for an
+//                        ┌── done: the result is there; `complete` is not called
+//   submit(operation) ───┼── pending: `complete` is called once, from inside a later wait()
+//                        └── must_block: it cannot be waited for here; perform(operation), on a
+//                            thread that may block, sets the result; `complete` is not called
+//
+// Threads: wake(), perform() and pending_count() from any thread. Everything else on the reactor's
+// own thread, until share() was called: then submit() and cancel() from any thread, which take the
+// mutex themselves, and watch() and unwatch() from any thread that holds it. Readiness is told
+// from inside wait() with the mutex held; completions from inside wait() without it, so that a
+// completion may submit; neither from inside submit(), cancel() or watch().
+// Lifetime: an Operation and what it points to live until it is done; cancel() only asks for an
 // early end, and the completion still comes (with -ECANCELED, or with the data if that won).
-// A Watch lives until unwatch() returned; after that it hears nothing.
+// A Watch lives until unwatch() returned; after that it hears nothing. A handle that operations
+// work on is not watched. What is pending when the reactor ends is never completed, but no longer
+// touched either.
 #pragma once
 
 #include <cerrno>
@@ -21,53 +31,11 @@
 #include <mutex>
 
 #include "base/clock.hpp"
-#include "base/list.hpp"
+#include "io/operation.hpp"
 
 namespace jzx::io {
 
-// A file, socket, process or simulated thing; what the number means is the reactor's business.
-struct Handle {
-  int64_t value = -1;
-};
-
-enum class Opcode : uint8_t {
-  open,
-  accept,
-  connect,
-  read,
-  write,
-  fsync,
-  close,
-  resolve,
-  signal,
-  process,
-};
-
-struct InOperationList {};
-
-class Operation : public base::ListNode<InOperationList> {
- public:
-  using CompleteFn = void (*)(Operation& self);
-
-  Operation(Opcode what, CompleteFn function) noexcept : opcode(what), complete_(function) {}
-
-  // Called once by the reactor, which then no longer knows the operation.
-  void complete_with(int64_t outcome) {
-    result = outcome;
-    complete_(*this);
-  }
-
-  Opcode opcode;
-  Handle handle;           // what it works on; for open and connect, what came of it
-  void* buffer = nullptr;  // bytes, or the path, address, host name, … of the opcode
-  size_t size = 0;
-  int64_t offset = -1;  // files: where; -1 is the current position
-  uint32_t flags = 0;   // of the opcode
-  int64_t result = 0;   // bytes, a handle, or -errno
-
- private:
-  CompleteFn complete_;
-};
+enum class Submitted : uint8_t { done, pending, must_block };
 
 // The bits equal JZX_IO_*.
 enum Readiness : uint32_t { kReadable = 1, kWritable = 2, kError = 4, kHangup = 8 };
@@ -111,10 +79,22 @@ class Reactor {
 
   // ---- operations ----
 
-  // Exactly one completion follows, from inside a later wait(). An opcode that this reactor
-  // cannot do completes with -ENOSYS.
-  virtual void submit(Operation& operation) = 0;
+  // What the opcodes take and answer is in operation.hpp. One that this reactor cannot do is done,
+  // with -ENOSYS. A close has whatever is pending on its handle complete with -ECANCELED first.
+  [[nodiscard]] virtual Submitted submit(Operation& operation) = 0;
+  // Of one that was pending, and may be done or about to be: then it does nothing. The operation
+  // has only to be there while this runs.
   virtual void cancel(Operation& operation) = 0;
+  // What must_block was the answer for. Blocks; needs no lock, and not even a running reactor.
+  virtual void perform(Operation& operation) noexcept = 0;
+
+  // How many completions are still to come. More come only from a wait(), so who skips its wait()
+  // looks here first.
+  [[nodiscard]] virtual size_t pending_count() const noexcept = 0;
+
+  // Hands over what was submitted, as the next wait() would: for whoever is about to poll
+  // pollable_fd() instead of waiting. The reactor's own thread.
+  virtual void flush() noexcept {}
 
   // ---- waiting ----
 

@@ -1,6 +1,56 @@
 #include "io/reactor_epoll.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "io/calls/handles.hpp"
+
 namespace jzx::io {
+namespace {
+
+constexpr uint32_t kMostHandles = 1u << 30;
+
+constexpr uint32_t interest_of(HandleKind kind, Side side) noexcept {
+  if (kind == HandleKind::stream || kind == HandleKind::datagram) return kReadable | kWritable;
+  return side == kReadSide ? kReadable : kWritable;
+}
+
+size_t size_of_slices(const Operation& operation) noexcept {
+  const auto* slices = static_cast<const Slice*>(operation.buffer);
+  size_t size = 0;
+  for (size_t i = 0; i < operation.size; ++i) size += slices[i].size;
+  return size;
+}
+
+// Did fewer bytes pass than were asked for?
+bool is_short(const Operation& operation) noexcept {
+  if (operation.result <= 0 || !is_byte_stream(kind_of(operation.handle))) return false;
+  switch (operation.opcode) {
+    case Opcode::read:
+    case Opcode::write:
+      return static_cast<size_t>(operation.result) < operation.size;
+    case Opcode::read_vector:
+    case Opcode::write_vector:
+      return static_cast<size_t>(operation.result) < size_of_slices(operation);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+HandleState::HandleState() noexcept : Watch(&EpollReactor::became_ready) {}
+
+EpollReactor::EpollReactor(const base::Allocator& allocator) noexcept
+    : readiness_(allocator), allocator_(allocator), states_(allocator, kMostHandles) {}
+
+EpollReactor::~EpollReactor() {
+  while (finished_.pop_front() != nullptr) {
+  }
+  for (uint32_t fd = 0; fd < states_.size(); ++fd) {
+    if (SignalSource* source = states_[fd].source; source != nullptr) source->end();
+  }
+}
 
 int EpollReactor::open() noexcept { return readiness_.open(); }
 
@@ -8,16 +58,190 @@ int EpollReactor::watch(Watch& watch) { return readiness_.watch(watch); }
 
 int EpollReactor::unwatch(Watch& watch) { return readiness_.unwatch(watch); }
 
-void EpollReactor::submit(Operation& operation) {
-  unsupported_.add(operation);
-  readiness_.wake();  // the next wait() has something to tell, and pollable_fd() shows it
+void EpollReactor::share(std::mutex& mutex) noexcept {
+  shared_ = &mutex;
+  readiness_.share(mutex);
 }
 
-void EpollReactor::cancel(Operation&) {}
+// ---- operations ----
+
+Submitted EpollReactor::submit(Operation& operation) {
+  switch (manner_of(operation)) {
+    case Manner::at_once:
+      return done_with(operation, io::perform(operation));
+    case Manner::waits: {
+      const auto held = hold();
+      return start_waiting(operation);
+    }
+    case Manner::blocks: {
+      const auto held = hold();
+      return start_blocking(operation);
+    }
+    case Manner::special: {
+      const auto held = hold();
+      return operation.opcode == Opcode::close ? close(operation) : open_signal(operation);
+    }
+    case Manner::unknown:
+      break;
+  }
+  return done_with(operation, -ENOSYS);
+}
+
+void EpollReactor::perform(Operation& operation) noexcept {
+  const int64_t result = io::perform(operation);
+  operation.result = result == kNotReady ? -EAGAIN : result;
+}
+
+Submitted EpollReactor::start_waiting(Operation& operation) {
+  HandleState* state = nullptr;
+  if (const int error = state_for(operation.handle, state); error != 0) {
+    return done_with(operation, error);
+  }
+  const Side side = side_of(operation.opcode);
+  if (state->waiting[side] != nullptr) return done_with(operation, -EBUSY);
+  if (state->closing != nullptr) return done_with(operation, -ECANCELED);
+  operation.is_under_way = false;
+  return start(operation, *state, side);
+}
+
+Submitted EpollReactor::start(Operation& operation, HandleState& state, Side side) {
+  if (state.may_be_ready[side] && attempt(operation, state, side)) return Submitted::done;
+  return await_readiness(operation, state, side);
+}
+
+bool EpollReactor::attempt(Operation& operation, HandleState& state, Side side) noexcept {
+  operation.result = io::perform(operation);
+  const bool is_done = operation.result != kNotReady;
+  if (!is_done || (!state.hung_up && is_short(operation))) state.may_be_ready[side] = false;
+  return is_done;
+}
+
+Submitted EpollReactor::await_readiness(Operation& operation, HandleState& state, Side side) {
+  uint32_t wanted = interest_of(kind_of(operation.handle), side);
+  if (state.is_registered) wanted |= state.interest;
+  if (!state.is_registered || wanted != state.interest) {
+    state.reactor = this;
+    state.fd = fd_of(operation.handle);
+    state.interest = wanted;
+    const int error = readiness_.watch(state);
+    state.is_registered = error == 0;
+    if (error != 0) return done_with(operation, error);
+  }
+  state.waiting[side] = &operation;
+  begin(operation);
+  return Submitted::pending;
+}
+
+// From inside wait(), under the lock.
+void EpollReactor::became_ready(Watch& watch, uint32_t readiness) {
+  auto& state = static_cast<HandleState&>(watch);
+  const bool is_over = (readiness & (kError | kHangup)) != 0;
+  if (is_over) state.hung_up = true;
+  if (is_over || (readiness & kReadable) != 0) state.may_be_ready[kReadSide] = true;
+  if (is_over || (readiness & kWritable) != 0) state.may_be_ready[kWriteSide] = true;
+  for (const Side side : {kReadSide, kWriteSide}) {
+    Operation* operation = state.waiting[side];
+    if (operation == nullptr || !state.may_be_ready[side]) continue;
+    if (!state.reactor->attempt(*operation, state, side)) continue;
+    state.waiting[side] = nullptr;
+    state.reactor->finish(*operation, operation->result);
+  }
+}
+
+void EpollReactor::cancel(Operation& operation) {
+  const auto held = hold();
+  if (operation.state != Operation::State::pending) return;
+  HandleState* state = nullptr;
+  if (state_for(operation.handle, state) != 0) state = nullptr;  // an open has none
+  stop(operation, state);
+}
+
+void EpollReactor::stop(Operation& operation, HandleState* state) {
+  state->waiting[side_of(operation.opcode)] = nullptr;
+  finish(operation, -ECANCELED);
+  readiness_.wake();
+}
+
+Submitted EpollReactor::close(Operation& operation) {
+  HandleState* state = nullptr;
+  if (const int error = state_for(operation.handle, state); error != 0) {
+    return done_with(operation, error);
+  }
+  for (const Side side : {kReadSide, kWriteSide}) {
+    if (state->waiting[side] != nullptr) stop(*state->waiting[side], state);
+  }
+  return done_with(operation, close_now(operation.handle, *state));
+}
+
+int64_t EpollReactor::close_now(Handle handle, HandleState& state) noexcept {
+  readiness_.forget(state);
+  SignalSource* source = state.source;
+  state.clear();
+  if (source != nullptr) return source->end(), 0;
+  // An interrupted close has closed.
+  return ::close(fd_of(handle)) == 0 || errno == EINTR ? 0 : -errno;
+}
+
+Submitted EpollReactor::open_signal(Operation& operation) noexcept {
+  int error = 0;
+  SignalSource* source = listen_to_signal(static_cast<int>(operation.value), allocator_, error);
+  if (source == nullptr) return done_with(operation, error);
+  const Handle handle = make_handle(source->fd(), HandleKind::signal);
+  HandleState* state = nullptr;
+  error = state_for(handle, state);
+  if (error != 0) return source->end(), done_with(operation, error);
+  state->source = source;
+  return done_with(operation, handle.value);
+}
+
+int EpollReactor::state_for(Handle handle, HandleState*& out) noexcept {
+  const int fd = fd_of(handle);
+  if (fd < 0) return -EBADF;
+  const auto index = static_cast<uint32_t>(fd);
+  if (index >= states_.size()) {
+    // A number that is no fd must not make the table as long as it is high.
+    if (::fcntl(fd, F_GETFD) < 0) return -errno;
+    while (index >= states_.size()) {
+      if (!states_.grow()) return -ENOMEM;
+    }
+  }
+  out = &states_[index];
+  return 0;
+}
+
+// ---- completions ----
+
+void EpollReactor::begin(Operation& operation) noexcept {
+  operation.state = Operation::State::pending;
+  change_pending(1);
+}
+
+void EpollReactor::finish(Operation& operation, int64_t result) noexcept {
+  operation.result = result;
+  operation.state = Operation::State::completing;
+  finished_.push_back(operation);
+  ++finished_count_;
+  has_finished_.store(true, std::memory_order_relaxed);  // it changes under the lock
+}
+
+void EpollReactor::complete_all() {
+  if (!has_finished()) return;
+  base::List<Operation, InOperationList> batch;
+  {
+    const auto held = hold();
+    batch.splice_back(finished_);
+    change_pending(-finished_count_);
+    finished_count_ = 0;
+    has_finished_.store(false, std::memory_order_relaxed);  // as in finish()
+  }
+  while (Operation* operation = batch.pop_front()) operation->complete();
+}
+
+// ---- waiting ----
 
 int EpollReactor::wait(uint64_t timeout_ns) {
-  const int error = readiness_.tell(timeout_ns);
-  unsupported_.complete_all();
+  const int error = readiness_.tell(has_finished() ? 0 : timeout_ns);
+  complete_all();
   return error;
 }
 

@@ -105,6 +105,12 @@ int ReadinessSet::unwatch(Watch& watch) noexcept {
   return control(EPOLL_CTL_DEL, fd_of(id), 0, id);
 }
 
+void ReadinessSet::forget(Watch& watch) noexcept {
+  Entry* entry = find(watch.registration);
+  watch.registration = 0;
+  if (entry != nullptr && entry->watch == &watch) entry->watch = nullptr;
+}
+
 int ReadinessSet::tell(uint64_t timeout_ns) {
   JZX_ASSERT(!telling_);
   const int count = take_events(timeout_ns);

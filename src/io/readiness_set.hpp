@@ -60,6 +60,8 @@ class ReadinessSet {
   // another fd as it was. A Watch that takes the fd of another one replaces it.
   [[nodiscard]] int watch(Watch& watch) noexcept;
   int unwatch(Watch& watch) noexcept;
+  // Instead of unwatch(), by whoever is about to close the fd.
+  void forget(Watch& watch) noexcept;
 
   // As in the contract.
   void share(std::mutex& mutex) noexcept { shared_ = &mutex; }

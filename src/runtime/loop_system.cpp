@@ -86,6 +86,7 @@ bool LoopSystem::destroy() noexcept {
   gate_.wait_until_empty();
   system.refuse_spawns();
   system.is_closing.store(true, std::memory_order_relaxed);  // no other thread is left
+  loop.end_blocking();
   core::abandon_all(worker);
   destroy_aligned(system.allocator, this);
   return true;

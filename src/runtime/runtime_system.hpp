@@ -91,7 +91,8 @@ class RuntimeSystem final : public detail::Port, private drivers::BlockingPool::
   ~RuntimeSystem();
 
   [[nodiscard]] bool open() noexcept;
-  drivers::SideHost* make_host() noexcept override;
+  drivers::SideHost* make_host() noexcept;
+  drivers::BlockingPool::ThreadHost* make_thread_host() noexcept override { return make_host(); }
   void introduce(core::Host& host) noexcept;
   void ask_everybody_to_end() noexcept;
   void ring() noexcept;

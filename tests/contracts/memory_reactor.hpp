@@ -53,8 +53,28 @@ class MemoryReactor final : public io::Reactor {
     edges_.erase(std::remove(edges_.begin(), edges_.end(), watch.fd), edges_.end());
     return 0;
   }
-  void submit(io::Operation& operation) override { pending_.push_back(&operation); }
-  void cancel(io::Operation& operation) override { cancelled_.push_back(&operation); }
+  // Reads, writes and closes; nothing here blocks, so what it cannot do it need not put off.
+  io::Submitted submit(io::Operation& operation) override {
+    if (operation.opcode != io::Opcode::read && operation.opcode != io::Opcode::write) {
+      perform(operation);
+      return io::Submitted::done;
+    }
+    pending_.push_back(&operation);
+    return io::Submitted::pending;
+  }
+  void cancel(io::Operation& operation) override {
+    if (std::find(pending_.begin(), pending_.end(), &operation) == pending_.end()) return;
+    cancelled_.push_back(&operation);
+  }
+  void perform(io::Operation& operation) noexcept override {
+    if (operation.opcode == io::Opcode::close) {
+      for (io::Operation* one : pending_) {
+        if (one->handle == operation.handle) cancelled_.push_back(one);
+      }
+    }
+    operation.result = operation.opcode == io::Opcode::close ? 0 : -ENOSYS;
+  }
+  size_t pending_count() const noexcept override { return pending_.size(); }
 
   // Tells one thing, if there is one; never waits, since nothing happens meanwhile.
   int wait(uint64_t) override {
@@ -90,13 +110,10 @@ class MemoryReactor final : public io::Reactor {
     const bool cancelled = is_cancelled(operation);
     cancelled_.erase(std::remove(cancelled_.begin(), cancelled_.end(), &operation),
                      cancelled_.end());
-    operation.complete_with(perform(operation, cancelled));
+    operation.complete_with(transfer(operation, cancelled));
   }
 
-  int64_t perform(io::Operation& operation, bool cancelled) {
-    if (operation.opcode != io::Opcode::read && operation.opcode != io::Opcode::write) {
-      return -ENOSYS;
-    }
+  int64_t transfer(io::Operation& operation, bool cancelled) {
     auto& bytes = pipes_[static_cast<size_t>(operation.handle.value)];
     auto* buffer = static_cast<char*>(operation.buffer);
     if (operation.opcode == io::Opcode::read) {

@@ -265,7 +265,7 @@ TEST(SimContract, AnOperationCompletesExactlyOnceAndOnlyFromALaterStep) {
   Simulated sim(1);
   const int pipe = sim.host.memory().make_pipe();
   Reading reading(pipe);
-  sim.host.io().submit(reading);
+  EXPECT_EQ(sim.host.io().submit(reading), io::Submitted::pending);
   sim.host.run();
   EXPECT_EQ(reading.completions, 0) << "nothing to read";
   sim.host.memory().put(pipe, "hello");
@@ -279,14 +279,14 @@ TEST(SimContract, ACancelledOperationStillCompletesAndKeepsDataThatWon) {
   Simulated sim(1);
   const int pipe = sim.host.memory().make_pipe();
   Reading without_data(pipe);
-  sim.host.io().submit(without_data);
+  EXPECT_EQ(sim.host.io().submit(without_data), io::Submitted::pending);
   sim.host.io().cancel(without_data);
   EXPECT_EQ(without_data.completions, 0) << "cancel only asks";
   sim.host.run();
   EXPECT_EQ(without_data.completions, 1);
   EXPECT_EQ(without_data.result, -ECANCELED);
   Reading with_data(pipe);
-  sim.host.io().submit(with_data);
+  EXPECT_EQ(sim.host.io().submit(with_data), io::Submitted::pending);
   sim.host.memory().put(pipe, "won");
   sim.host.io().cancel(with_data);
   sim.host.run();
@@ -294,14 +294,28 @@ TEST(SimContract, ACancelledOperationStillCompletesAndKeepsDataThatWon) {
   EXPECT_EQ(with_data.text(), "won");
 }
 
-TEST(SimContract, WhatItCannotDoCompletesToo) {
+TEST(SimContract, WhatItCannotDoIsDoneAtOnce) {
   Simulated sim(1);
   Reading strange(sim.host.memory().make_pipe());
   strange.opcode = io::Opcode::resolve;
-  sim.host.io().submit(strange);
+  EXPECT_EQ(sim.host.io().submit(strange), io::Submitted::done);
   sim.host.run();
-  EXPECT_EQ(strange.completions, 1);
+  EXPECT_EQ(strange.completions, 0) << "the answer was there";
   EXPECT_EQ(strange.result, -ENOSYS);
+}
+
+TEST(SimContract, ACloseEndsWhatIsPendingOnItsHandle) {
+  Simulated sim(1);
+  Reading reading(sim.host.memory().make_pipe());
+  EXPECT_EQ(sim.host.io().submit(reading), io::Submitted::pending);
+  Reading closing(static_cast<int>(reading.handle.value));
+  closing.opcode = io::Opcode::close;
+  EXPECT_EQ(sim.host.io().submit(closing), io::Submitted::done);
+  EXPECT_EQ(closing.result, 0);
+  EXPECT_EQ(reading.completions, 0) << "not from inside submit()";
+  sim.host.run();
+  EXPECT_EQ(reading.completions, 1);
+  EXPECT_EQ(reading.result, -ECANCELED);
 }
 
 TEST(SimContract, AWatchedPipeReachesItsActorOncePerReadiness) {

@@ -17,8 +17,13 @@ class ScriptedReactor final : public io::Reactor {
   int watch(io::Watch&) override { return -ENOSYS; }
   void share(std::mutex&) noexcept override {}
   int unwatch(io::Watch&) override { return -ENOSYS; }
-  void submit(io::Operation&) override {}
+  io::Submitted submit(io::Operation& operation) override {
+    perform(operation);
+    return io::Submitted::done;
+  }
   void cancel(io::Operation&) override {}
+  void perform(io::Operation& operation) noexcept override { operation.result = -ENOSYS; }
+  size_t pending_count() const noexcept override { return pending; }
 
   int wait(uint64_t timeout_ns) override {
     ++(timeout_ns == 0 ? looks : sleeps);
@@ -39,6 +44,7 @@ class ScriptedReactor final : public io::Reactor {
   int sleeps = 0;
   int wakes = 0;
   uint64_t last_timeout_ns = 0;
+  size_t pending = 0;      // what it answers
   bool overslept = false;  // slept without an end in sight, and nobody woke it
 
  private:

@@ -74,6 +74,11 @@ put src/io/contract.hpp '#include "io/other.hpp"'
 put src/io/other.hpp ''
 expect src/io/contract.hpp:1 'no reactor through it'
 
+put src/io/contract.hpp '#include "io/operation.hpp"'
+put src/io/operation.hpp '#include "io/other.hpp"'
+put src/io/other.hpp ''
+expect src/io/operation.hpp:1 'no reactor through it'
+
 put src/core/actor.hpp '#include <jzx/future.hpp>'
 expect src/core/actor.hpp:1 'core may not include <jzx/future.hpp>, which belongs to async'
 

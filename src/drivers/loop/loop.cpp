@@ -36,7 +36,8 @@ class OnWorkersThread {
 
 }  // namespace
 
-Loop::Loop(Worker& worker) noexcept : worker_(worker), fd_(worker), home_thread_(&thread_name) {}
+Loop::Loop(Worker& worker) noexcept
+    : worker_(worker), fd_(worker), blocking_(worker), home_thread_(&thread_name) {}
 
 bool Loop::is_at_home() const noexcept {
   return home_thread_.load(std::memory_order_relaxed) == &thread_name;  // as running_thread_

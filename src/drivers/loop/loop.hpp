@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/atomic.hpp"
+#include "drivers/loop/loop_blocking.hpp"
 #include "drivers/loop/loop_fd.hpp"
 #include "drivers/loop/worker.hpp"
 
@@ -21,6 +22,9 @@ class Loop {
   [[nodiscard]] Errc run_once(uint64_t max_wait_ns, bool& again);
 
   void request_stop() noexcept { worker_.request_stop(); }
+
+  // Returns when all work that was posted to block has been done, and takes no more.
+  void end_blocking() noexcept { blocking_.close(); }
 
   // See LoopFd. Negative: -errno.
   [[nodiscard]] int fd() noexcept { return fd_.open(); }
@@ -62,6 +66,7 @@ class Loop {
 
   Worker& worker_;
   LoopFd fd_;
+  LoopBlocking blocking_;
   bool is_running_ = false;
   base::Atomic<int> calls_inside_{0};
   base::Atomic<const void*> running_thread_{nullptr};  // a name of the thread that is inside run()

@@ -42,6 +42,7 @@ void LoopFd::close() noexcept {
 void LoopFd::update() noexcept {
   // Announced first, so that foreign work from here on wakes the reactor, which shows.
   (void)worker_.announce_sleep();
+  worker_.io().flush();
   const uint64_t deadline_ns = worker_.next_deadline_ns();
   const bool is_due = deadline_ns != kNever && deadline_ns <= worker_.now_ns();
   show_work(worker_.has_work() || is_due);

@@ -50,8 +50,9 @@ int Worker::poll_io(uint64_t max_wait_ns) {
   const uint64_t wait_ns = has_ready() ? 0 : time_to_wait(max_wait_ns);
   if (wait_ns != 0) return sleep(wait_ns);
   asleep_.store(false, std::memory_order_relaxed);  // a producer that misses this wakes in vain
-  // Without watches the reactor can only tell of wake-ups, and those are for who said it sleeps.
-  if (watches_.empty() && !may_be_woken_) return 0;
+  // Without watches and operations the reactor can only tell of wake-ups, and those are for who
+  // said it sleeps.
+  if (watches_.empty() && !may_be_woken_ && reactor_->pending_count() == 0) return 0;
   may_be_woken_ = false;
   return reactor_->wait(0);
 }

@@ -38,6 +38,16 @@ struct WorkerOptions {
   WatchLimit* watch_limit = nullptr;  // shared with siblings; nullptr: max_watches
 };
 
+// Where work may block without holding up a worker.
+class BlockingPlace {
+ public:
+  // False: there is no thread for it.
+  [[nodiscard]] virtual bool post(base::Runnable& work) noexcept = 0;
+
+ protected:
+  ~BlockingPlace() = default;
+};
+
 class Worker : public core::Host {
  public:
   Worker(core::System& the_system, base::Clock& clock, io::ReactorPtr reactor,
@@ -66,7 +76,9 @@ class Worker : public core::Host {
     return has_siblings || is_own_thread() || !is_run_.load(std::memory_order_relaxed);
   }
   uint32_t choose(uint32_t count, base::ChoiceSite site) override;
-  bool post_blocking(base::Runnable&) override { return false; }
+  bool post_blocking(base::Runnable& work) override {
+    return blocking_ != nullptr && blocking_->post(work);
+  }
   io::Reactor& io() override { return *reactor_; }
   void look_outside() noexcept override { (void)reactor_->wait(0); }
 
@@ -97,6 +109,9 @@ class Worker : public core::Host {
   // From now on, and until the next tick, foreign work makes the reactor's fd readable. False if
   // some came before: then there is work.
   [[nodiscard]] bool announce_sleep() noexcept;
+
+  // From now on post_blocking() goes there; nullptr: nowhere.
+  void set_blocking_place(BlockingPlace* place) noexcept { blocking_ = place; }
 
   // There is something for this worker. Any thread.
   void wake_up() noexcept;
@@ -140,6 +155,7 @@ class Worker : public core::Host {
   base::List<base::Timer, base::InTimerList> armed_;  // not yet stamped with a clock read
   base::Timer* firing_ = nullptr;
   FdWatches watches_;
+  BlockingPlace* blocking_ = nullptr;
   uint64_t longest_wait_ns_;
   bool may_be_woken_ = false;  // since the last wait it was announced that we sleep
 

@@ -27,7 +27,10 @@ void SideHost::arm(base::Timer& timer, uint64_t delay_ms) { timer_home().arm(tim
 
 bool SideHost::post_blocking(base::Runnable& work) { return group_.blocking->post(work); }
 
-void SideHost::tell_if_nobody_is_left() noexcept {
+void SideHost::run_work(base::Runnable& work, bool is_halted) noexcept {
+  if (is_halted) halted.store(true, std::memory_order_relaxed);  // our own thread's
+  work.run(*this);
+  // The workers may be asleep, and will not notice.
   if (system.alive_count() == 0) group_.nobody_is_left();
 }
 

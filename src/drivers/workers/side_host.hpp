@@ -12,7 +12,7 @@
 
 namespace jzx::drivers {
 
-class SideHost final : public core::Host {
+class SideHost final : public core::Host, public BlockingPool::ThreadHost {
  public:
   SideHost(WorkerGroup& group, base::Clock& clock, uint32_t messages_per_turn_,
            uint64_t seed) noexcept;
@@ -31,8 +31,10 @@ class SideHost final : public core::Host {
   bool unlink_timer(base::Timer&) noexcept override { return false; }
   void release_watches(core::Actor& actor) noexcept override;
 
-  // After a turn that ran here: the workers may be asleep, and will not notice.
-  void tell_if_nobody_is_left() noexcept;
+  // ---- BlockingPool::ThreadHost ----
+  void begin_thread() noexcept override { enter_thread(); }
+  void end_thread() noexcept override { leave_thread(nullptr); }
+  void run_work(base::Runnable& work, bool is_halted) noexcept override;
 
   void enter_thread() noexcept { set_current(this); }
   void leave_thread(base::Executor* outer) noexcept { set_current(outer); }

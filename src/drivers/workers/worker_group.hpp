@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/executor.hpp"
-#include "drivers/workers/blocking_pool.hpp"
+#include "drivers/loop/blocking_pool.hpp"
 #include "drivers/workers/idle.hpp"
 #include "drivers/workers/injection.hpp"
 #include "drivers/workers/stall_watch.hpp"

@@ -59,8 +59,13 @@ class SleepingReactor final : public io::Reactor {
   int watch(io::Watch&) override { return -ENOSYS; }
   int unwatch(io::Watch&) override { return -ENOSYS; }
   void share(std::mutex&) noexcept override {}
-  void submit(io::Operation&) override {}
+  io::Submitted submit(io::Operation& operation) override {
+    perform(operation);
+    return io::Submitted::done;
+  }
   void cancel(io::Operation&) override {}
+  void perform(io::Operation& operation) noexcept override { operation.result = -ENOSYS; }
+  size_t pending_count() const noexcept override { return 0; }
   int wait(uint64_t timeout_ns) override {
     return timeout_ns == 0 || sleep.until_woken() ? 0 : -ETIMEDOUT;
   }

@@ -20,16 +20,23 @@
 
 namespace jzx::drivers {
 
-class SideHost;
-
 class BlockingPool {
  public:
+  // What one of its threads runs work with.
+  class ThreadHost {
+   public:
+    virtual ~ThreadHost() = default;
+    virtual void begin_thread() noexcept = 0;
+    virtual void end_thread() noexcept = 0;
+    // `is_halted`: actors take no message any more.
+    virtual void run_work(base::Runnable& work, bool is_halted) noexcept = 0;
+  };
   // Makes and ends the hosts of its threads.
   class Hosts {
    public:
     virtual ~Hosts() = default;
     // nullptr: no memory.
-    [[nodiscard]] virtual SideHost* make_host() noexcept = 0;
+    [[nodiscard]] virtual ThreadHost* make_thread_host() noexcept = 0;
   };
 
   static constexpr uint32_t kMostThreads = 512;
@@ -52,7 +59,7 @@ class BlockingPool {
 
  private:
   struct Seat {
-    SideHost* host = nullptr;
+    ThreadHost* host = nullptr;
     bool is_taken = false;
   };
   struct Start {

@@ -1,11 +1,11 @@
-#include "drivers/workers/blocking_pool.hpp"
+#include "drivers/loop/blocking_pool.hpp"
 
 #include <pthread.h>
 
 #include <algorithm>
 #include <chrono>
 
-#include "drivers/workers/side_host.hpp"
+#include "base/assert.hpp"
 
 namespace jzx::drivers {
 
@@ -47,7 +47,7 @@ bool BlockingPool::start_thread() noexcept {
   for (uint32_t i = 0; i < max_threads_; ++i) {
     Seat& seat = seats_[i];
     if (seat.is_taken) continue;
-    if (seat.host == nullptr) seat.host = hosts_.make_host();
+    if (seat.host == nullptr) seat.host = hosts_.make_thread_host();
     if (seat.host == nullptr) return false;
     starts_[i] = {this, i};
     pthread_t thread{};
@@ -68,17 +68,16 @@ void* BlockingPool::thread_main(void* start) noexcept {
 }
 
 void BlockingPool::work(uint32_t seat) noexcept {
-  SideHost& host = *seats_[seat].host;
-  host.enter_thread();
+  ThreadHost& host = *seats_[seat].host;
+  host.begin_thread();
   std::unique_lock hold(mutex_);
   for (;;) {
     base::Runnable* next = queue_.pop();
     if (next != nullptr) {
       --queued_;
-      if (is_halted_) host.halted.store(true, std::memory_order_relaxed);  // our own thread's
+      const bool is_halted = is_halted_;
       hold.unlock();
-      next->run(host);
-      host.tell_if_nobody_is_left();
+      host.run_work(*next, is_halted);
       hold.lock();
       continue;
     }
@@ -88,7 +87,7 @@ void BlockingPool::work(uint32_t seat) noexcept {
     --free_;
     if (outcome == std::cv_status::timeout && queue_.empty()) break;
   }
-  host.leave_thread(nullptr);
+  host.end_thread();
   seats_[seat].is_taken = false;
   --threads_;
   thread_ended_.notify_all();
