@@ -48,6 +48,16 @@ detail/future_link.hpp: async
 detail/task_root.hpp: async
 async/task.hpp: async
 async/sleep.hpp: async
+net/address.hpp: base
+net/home.hpp: net
+net/handle.hpp: net
+net/stream.hpp: net
+net/udp.hpp: net
+net/file.hpp: net
+net/resolve.hpp: net
+net/process.hpp: net
+net/buffered.hpp: net
+net/net.hpp: nobody
 detail/spawned_task.hpp: kinds/coroutine
 promise.hpp: async
 actor_ref.hpp: kinds/handlers

@@ -15,6 +15,7 @@
 #include <jzx/handle_pools.hpp>
 #include <jzx/loop.hpp>
 #include <jzx/manual.hpp>
+#include <jzx/net/net.hpp>
 #include <jzx/observer.hpp>
 #include <jzx/pid.hpp>
 #include <jzx/result.hpp>

@@ -42,7 +42,7 @@ struct Sleep final : detail::FutureState<void>, base::Timer, base::AtEnd {
   // has returned when disarm() has.
   static void cancelled(FutureCore& core) {
     auto& self = static_cast<Sleep&>(core);
-    if (!self.executor.may_disarm_here() || !self.executor.end_list.remove(self)) return;
+    if (!self.executor.may_use_here() || !self.executor.end_list.remove(self)) return;
     (void)self.executor.disarm(self);
     self.settle_with(Error(Errc::cancelled, {}, "sleep"));
   }
@@ -59,7 +59,7 @@ Future<void> sleep(base::Executor& executor, uint64_t time_ms) noexcept {
   static_assert(alignof(Sleep) <= detail::kFutureAlignment);
   void* block = detail::take_future_block(sizeof(Sleep));
   if (block == nullptr) return Future<void>::failed(Errc::no_memory);
-  base::Executor& home = executor.home_of_timers();
+  base::Executor& home = executor.keeper();
   auto* made = ::new (block) Sleep(home);
   Future<void> future(made);
   home.end_list.add(*made);

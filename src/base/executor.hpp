@@ -118,10 +118,12 @@ class Executor {
   // threads as arm().
   virtual bool disarm(Timer& timer) = 0;
 
-  // Who keeps the timers that are armed from here: arm and disarm with that one.
-  [[nodiscard]] virtual Executor& home_of_timers() noexcept { return *this; }
-  // Is this one of the threads that may disarm?
-  [[nodiscard]] virtual bool may_disarm_here() const noexcept { return true; }
+  // Who keeps what is begun from here: its timers and its operations. Use that one for them.
+  [[nodiscard]] virtual Executor& keeper() noexcept { return *this; }
+  // Who is to keep the next of many things that last, so that all have their share.
+  [[nodiscard]] virtual Executor& next_keeper() noexcept { return keeper(); }
+  // Is this one of the threads that may arm, disarm, submit and cancel?
+  [[nodiscard]] virtual bool may_use_here() const noexcept { return true; }
 
   // Every choice the runtime makes: a number below `count` (not 0). The executor's thread.
   [[nodiscard]] virtual uint32_t choose(uint32_t count, ChoiceSite site) = 0;

@@ -12,6 +12,7 @@
 #include "core/waker.hpp"
 #include "kinds/coroutine/coroutine.hpp"
 #include "kinds/fiber/fiber.hpp"
+#include "net/operate.hpp"
 #include "runtime/port.hpp"
 #include "runtime/spawn_request.hpp"
 #include "runtime/waiting_get.hpp"
@@ -54,6 +55,11 @@ Future<void> sleep_in(Port& port, std::chrono::milliseconds time) noexcept {
   runtime::Call call(port);
   if (!call) return Future<void>::failed(Errc::loop_closed);
   return async::sleep(call.host(), time_ms);
+}
+
+Keeper* keeper_of(Port* port) noexcept {
+  if (port == nullptr) return nullptr;
+  return net::keeper_from(&port->any_host().keeper());
 }
 
 // ---- by whoever waits for it ----

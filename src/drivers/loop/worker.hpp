@@ -71,7 +71,7 @@ class Worker : public core::Host {
   uint64_t now_ns() override { return clock_.now_ns(); }
   void arm(base::Timer& timer, uint64_t delay_ms) override;
   bool disarm(base::Timer& timer) override;
-  bool may_disarm_here() const noexcept override {
+  bool may_use_here() const noexcept override {
     // relaxed: a loop that nobody runs is its user's, one thread at a time.
     return has_siblings || is_own_thread() || !is_run_.load(std::memory_order_relaxed);
   }

@@ -29,6 +29,7 @@ class SharedWorker final : public Worker {
   // ---- Executor and Host ----
   void post(base::Runnable& work) override { group_.route(work); }
   bool post_blocking(base::Runnable& work) override;
+  base::Executor& next_keeper() noexcept override { return group_.next_worker(); }
   void submit_elsewhere(base::Runnable& work) noexcept override;
   void submit_last(base::Runnable& work, bool is_fed_by_others) noexcept override;
 

@@ -21,7 +21,7 @@ class SideHost final : public core::Host, public BlockingPool::ThreadHost {
   uint64_t now_ns() override { return clock_.now_ns(); }
   void arm(base::Timer& timer, uint64_t delay_ms) override;
   bool disarm(base::Timer&) override { return false; }  // it arms none
-  base::Executor& home_of_timers() noexcept override { return timer_home_elsewhere(); }
+  base::Executor& keeper() noexcept override { return timer_home_elsewhere(); }
   uint32_t choose(uint32_t count, base::ChoiceSite) override { return prng_.below(count); }
   bool post_blocking(base::Runnable& work) override;
   io::Reactor& io() override;

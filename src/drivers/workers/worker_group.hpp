@@ -37,6 +37,11 @@ class WorkerGroup {
   [[nodiscard]] uint32_t size() const noexcept { return count_; }
   [[nodiscard]] SharedWorker& worker(uint32_t index) const noexcept { return *workers_[index]; }
 
+  // The workers take turns. relaxed: any of them will do.
+  [[nodiscard]] SharedWorker& next_worker() noexcept {
+    return *workers_[next_.fetch_add(1, std::memory_order_relaxed) % count_];
+  }
+
   // Work that does not stay where it was woken: pinned elsewhere, for the blocking pool, by hand,
   // or from a thread that is no worker.
   void route(base::Runnable& work) noexcept;
@@ -68,6 +73,7 @@ class WorkerGroup {
   void wake(uint32_t worker) noexcept;
 
   uint32_t count_ = 0;
+  base::Atomic<uint32_t> next_{0};
   SharedWorker* workers_[Idle::kMaxWorkers] = {};
 };
 

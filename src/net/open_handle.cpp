@@ -1,0 +1,154 @@
+#include "net/open_handle.hpp"
+
+#include <new>
+
+namespace jzx::detail {
+
+namespace {
+
+void free_record(OpenHandle& handle) noexcept {
+  handle.~OpenHandle();
+  give_future_block(&handle, sizeof(OpenHandle));
+}
+
+void closed(io::Operation& operation) {
+  auto& self = static_cast<OpenHandle&>(operation);
+  // relaxed: the thread of the keeper, all of them.
+  if (self.is_owned) return self.keeper.store(nullptr, std::memory_order_relaxed);
+  free_record(self);
+}
+
+void submit_close(OpenHandle& handle, base::Executor& executor) noexcept {
+  if (executor.io().submit(handle) != io::Submitted::pending) closed(handle);
+}
+
+void close_here(base::Runnable& work, base::Executor&) {
+  auto& self = static_cast<OpenHandle&>(work);
+  submit_close(self, *self.keeper.load(std::memory_order_relaxed));  // nobody else has it
+}
+
+// The keeper ends, on the last thread that is left: its reactor is still there.
+void ended(base::AtEnd& entry) {
+  auto& self = static_cast<OpenHandle&>(entry);
+  base::Executor& executor = *self.keeper.load(std::memory_order_relaxed);
+  submit_close(self, executor);
+  while (self.keeper.load(std::memory_order_relaxed) != nullptr) (void)executor.io().wait(0);
+}
+
+}  // namespace
+
+OpenHandle::OpenHandle(base::Executor& executor, io::Handle the_handle) noexcept
+    : AtEnd(&ended),
+      Operation(io::Opcode::close, &closed),
+      Runnable(&close_here),
+      keeper(&executor) {
+  handle = the_handle;
+}
+
+void close_handle(OpenHandle& handle) noexcept {
+  base::Executor* executor = handle.keeper.load(std::memory_order_relaxed);  // its owner's thread
+  if (executor == nullptr || !executor->end_list.remove(handle)) return free_record(handle);
+  handle.is_owned = false;
+  if (executor->may_use_here()) {
+    submit_close(handle, *executor);
+  } else {
+    executor->post(handle);
+  }
+}
+
+Keeper* keeper_here() noexcept {
+  base::Executor* here = base::Executor::current();
+  return here != nullptr ? net::keeper_from(&here->keeper()) : nullptr;
+}
+
+}  // namespace jzx::detail
+
+namespace jzx::net {
+
+void nothing_to_do(io::Operation&) noexcept {}
+
+Result<detail::Handle> keep(base::Executor& executor, io::Handle handle) noexcept {
+  static_assert(alignof(detail::OpenHandle) <= detail::kFutureAlignment);
+  void* block = detail::take_future_block(sizeof(detail::OpenHandle));
+  if (block == nullptr) {
+    io::Operation close(io::Opcode::close, &nothing_to_do);
+    close.handle = handle;
+    (void)operate_now(executor, close);
+    return Error(Errc::no_memory);
+  }
+  auto* record = ::new (block) detail::OpenHandle(executor, handle);
+  executor.end_list.add(*record);
+  return detail::Handle(record);
+}
+
+Result<detail::Handle> keep_opened(base::Executor& executor, const Result<int64_t>& opened,
+                                   const char* source) noexcept {
+  if (!opened) return opened.error();
+  if (*opened < 0) return error_of(*opened, source);
+  return keep(executor, io::Handle{*opened});
+}
+
+Begun* begin_on(const detail::Handle& handle, io::Opcode opcode, Error& error) noexcept {
+  if (!handle.is_open()) return error = Error(Errc::closed, "it is not open"), nullptr;
+  // relaxed: a system that ends while others use it is its user's mistake.
+  base::Executor* executor = handle.get()->keeper.load(std::memory_order_relaxed);
+  if (executor == nullptr) return error = Error(Errc::loop_closed), nullptr;
+  Begun* begun = Begun::make(*executor, opcode);
+  if (begun == nullptr) return error = Error(Errc::no_memory), nullptr;
+  begun->handle = handle.get()->handle;
+  return begun;
+}
+
+Future<int64_t> rejected(const Error& error) noexcept {
+  return Future<int64_t>::failed(error.code());
+}
+
+int64_t operate_now(const detail::Handle& handle, io::Operation& operation) noexcept {
+  if (!handle.is_open()) return -EBADF;
+  base::Executor* executor = handle.get()->keeper.load(std::memory_order_relaxed);  // as above
+  if (executor == nullptr) return -EBADF;
+  operation.handle = handle.get()->handle;
+  return operate_now(*executor, operation);
+}
+
+// ---- what several have in common ----
+
+Error no_home(const char* source) noexcept {
+  return Error(Errc::invalid_arg, "outside of a system: say whose it is to be", source);
+}
+
+Result<detail::Handle> open_socket(base::Executor& executor, const Address& address,
+                                   io::SocketType type) noexcept {
+  Address family = address;
+  io::Operation operation(io::Opcode::socket, &nothing_to_do);
+  operation.value = static_cast<int64_t>(type);
+  operation.address = &family;
+  return keep_opened(executor, operate_now(executor, operation), "socket");
+}
+
+Result<void> bind_to(const detail::Handle& handle, const Address& address) noexcept {
+  Address where = address;
+  io::Operation operation(io::Opcode::bind, &nothing_to_do);
+  operation.address = &where;
+  return nothing_of(operate_now(handle, operation), "bind");
+}
+
+Result<void> set_option(const detail::Handle& handle, io::Option option, int64_t value,
+                        const char* source) noexcept {
+  io::Operation operation(io::Opcode::set_option, &nothing_to_do);
+  operation.option = option;
+  operation.value = value;
+  return nothing_of(operate_now(handle, operation), source);
+}
+
+Result<Address> name_of(const detail::Handle& handle, io::Opcode opcode,
+                        const char* source) noexcept {
+  Address address;
+  io::Operation operation(opcode, &nothing_to_do);
+  operation.address = &address;
+  const int64_t result = operate_now(handle, operation);
+  if (result < 0) return error_of(result, source);
+  return address;
+}
+
+}  // namespace jzx::net

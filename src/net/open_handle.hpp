@@ -1,0 +1,52 @@
+// What is behind a detail::Handle: the handle, who keeps it, and all that closing it needs.
+//
+// It is in the list of its keeper, and closed by whoever takes it out: its owner, or the end of the
+// keeper. One that outlives its keeper is empty.
+#pragma once
+
+#include <jzx/net/handle.hpp>
+
+#include "net/operate.hpp"
+
+namespace jzx::detail {
+
+struct OpenHandle final : base::AtEnd, io::Operation, base::Runnable {
+  OpenHandle(base::Executor& executor, io::Handle the_handle) noexcept;
+
+  // Who keeps it; nullptr: that has ended.
+  base::Atomic<base::Executor*> keeper;
+  bool is_owned = true;  // under way to be closed otherwise
+};
+
+}  // namespace jzx::detail
+
+namespace jzx::net {
+
+// What was opened there; it is closed if there is no memory for the record.
+[[nodiscard]] Result<detail::Handle> keep(base::Executor& executor, io::Handle handle) noexcept;
+// The result of an operation that opens something.
+[[nodiscard]] Result<detail::Handle> keep_opened(base::Executor& executor,
+                                                 const Result<int64_t>& opened,
+                                                 const char* source) noexcept;
+
+// An operation on it; nullptr and why not.
+[[nodiscard]] Begun* begin_on(const detail::Handle& handle, io::Opcode opcode,
+                              Error& error) noexcept;
+[[nodiscard]] Future<int64_t> rejected(const Error& error) noexcept;
+
+// For what ends at once: its result, or -errno; -EBADF: it is not open.
+[[nodiscard]] int64_t operate_now(const detail::Handle& handle, io::Operation& operation) noexcept;
+void nothing_to_do(io::Operation& operation) noexcept;
+
+// ---- what several have in common ----
+
+[[nodiscard]] Error no_home(const char* source) noexcept;
+[[nodiscard]] Result<detail::Handle> open_socket(base::Executor& executor, const Address& address,
+                                                 io::SocketType type) noexcept;
+[[nodiscard]] Result<void> bind_to(const detail::Handle& handle, const Address& address) noexcept;
+[[nodiscard]] Result<void> set_option(const detail::Handle& handle, io::Option option,
+                                      int64_t value, const char* source) noexcept;
+[[nodiscard]] Result<Address> name_of(const detail::Handle& handle, io::Opcode opcode,
+                                      const char* source) noexcept;
+
+}  // namespace jzx::net

@@ -1,0 +1,79 @@
+#include "net/operate.hpp"
+
+#include <new>
+
+namespace jzx::net {
+
+Begun::Begun(base::Executor& executor, io::Opcode what) noexcept
+    : FutureState(detail::Stage::pending, sizeof(Begun)),
+      Operation(what, &completed),
+      Runnable(&perform),
+      AtEnd(&ended),
+      executor_(executor) {
+  FutureCore::cancel = &cancelled;
+  cancel_on_drop = true;
+}
+
+Begun* Begun::make(base::Executor& executor, io::Opcode opcode) noexcept {
+  static_assert(alignof(Begun) <= detail::kFutureAlignment);
+  void* block = detail::take_future_block(sizeof(Begun));
+  return block != nullptr ? ::new (block) Begun(executor, opcode) : nullptr;
+}
+
+Future<int64_t> Begun::begin() noexcept {
+  Future<int64_t> future(this);
+  if (!executor_.may_use_here()) {
+    settle_with(Error(Errc::invalid_arg, "what a loop opened is used on the loop's own thread"));
+    return future;
+  }
+  // Before it is submitted: it may be completed by another thread before this returns.
+  executor_.end_list.add(*this);
+  switch (executor_.io().submit(*this)) {
+    case io::Submitted::pending:
+      break;
+    case io::Submitted::done:
+      if (executor_.end_list.remove(*this)) settle_with(Operation::result);
+      break;
+    case io::Submitted::must_block:
+      // From here on it ends with its job, for which the end of the executor waits, and which
+      // nobody can hurry.
+      if (!executor_.end_list.remove(*this)) break;
+      FutureCore::cancel = [](FutureCore&) {};
+      if (!executor_.post_blocking(*this)) settle_with(int64_t{-EAGAIN});
+      break;
+  }
+  return future;
+}
+
+void Begun::completed(io::Operation& operation) {
+  auto& self = static_cast<Begun&>(operation);
+  if (self.executor_.end_list.remove(self)) self.settle_with(self.Operation::result);
+}
+
+void Begun::perform(base::Runnable& work, base::Executor&) {
+  auto& self = static_cast<Begun&>(work);
+  self.executor_.io().perform(self);
+  self.settle_with(self.Operation::result);
+}
+
+void Begun::cancelled(detail::FutureCore& core) {
+  auto& self = static_cast<Begun&>(core);
+  if (self.executor_.may_use_here()) self.executor_.io().cancel(self);
+}
+
+void Begun::ended(base::AtEnd& entry) {
+  static_cast<Begun&>(entry).settle_with(Error(Errc::loop_closed));
+}
+
+int64_t operate_now(base::Executor& executor, io::Operation& operation) noexcept {
+  if (!executor.may_use_here()) return -EPERM;
+  if (executor.io().submit(operation) != io::Submitted::done) executor.io().perform(operation);
+  return operation.result;
+}
+
+Error error_of(int64_t result, const char* source) noexcept {
+  if (result == -ECANCELED) return Error(Errc::cancelled, {}, source);
+  return Error::of_system(static_cast<int>(-result), source);
+}
+
+}  // namespace jzx::net

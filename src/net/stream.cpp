@@ -1,0 +1,198 @@
+#include <jzx/net/stream.hpp>
+
+#include "net/open_handle.hpp"
+
+namespace jzx::net {
+
+namespace {
+
+using detail::Handle;
+using io::Opcode;
+
+// ---- operations on a handle ----
+
+Future<int64_t> transfer(const Handle& handle, Opcode opcode, void* buffer, size_t size) noexcept {
+  Error error;
+  Begun* begun = begin_on(handle, opcode, error);
+  if (begun == nullptr) return rejected(error);
+  begun->buffer = buffer;
+  begun->size = size;
+  return begun->begin();
+}
+
+Result<void> shut_down_by(const Handle& handle, io::Direction direction) noexcept {
+  io::Operation operation(Opcode::shutdown, &nothing_to_do);
+  operation.value = static_cast<int64_t>(direction);
+  return nothing_of(operate_now(handle, operation), "shut down");
+}
+
+// ---- opening ----
+
+Result<std::pair<Stream, Stream>> make_pair(Home home, Opcode opcode, const char* source) {
+  base::Executor* executor = executor_of(home.keeper());
+  if (executor == nullptr) return no_home(source);
+  io::Handle ends[2];
+  io::Operation operation(opcode, &nothing_to_do);
+  operation.buffer = ends;
+  const int64_t result = operate_now(*executor, operation);
+  if (result < 0) return error_of(result, source);
+  Result<Handle> first = keep(*executor, ends[0]);
+  Result<Handle> second = keep(*executor, ends[1]);
+  if (!first) return first.error();
+  if (!second) return second.error();
+  return std::pair(Stream(std::move(*first)), Stream(std::move(*second)));
+}
+
+}  // namespace
+
+// ---- streams ----
+
+Task<Stream> Stream::connect(Address address, Home home) {
+  base::Executor* executor = executor_of(home.keeper());
+  if (executor == nullptr) co_return no_home("connect");
+  Result<Handle> handle = open_socket(*executor, address, io::SocketType::stream);
+  if (!handle) co_return handle.error();
+  Error error;
+  Begun* begun = begin_on(*handle, Opcode::connect, error);
+  if (begun == nullptr) co_return error;
+  begun->address = &address;
+  Future<int64_t> connecting = begun->begin();
+  Result<int64_t> result = co_await connecting;
+  Result<void> connected = nothing_of(result, "connect");
+  if (!connected) co_return connected.error();
+  co_return Stream(std::move(*handle));
+}
+
+Result<std::pair<Stream, Stream>> Stream::pair(Home home) {
+  return make_pair(home, Opcode::socket_pair, "socket pair");
+}
+
+Result<std::pair<Stream, Stream>> Stream::pipe(Home home) {
+  return make_pair(home, Opcode::pipe, "pipe");
+}
+
+Result<Stream> Stream::adopt(int fd, Home home) {
+  base::Executor* executor = executor_of(home.keeper());
+  if (executor == nullptr) return no_home("adopt");
+  io::Operation operation(Opcode::adopt, &nothing_to_do);
+  operation.value = fd;
+  Result<Handle> handle = keep_opened(*executor, operate_now(*executor, operation), "adopt");
+  if (!handle) return handle.error();
+  return Stream(std::move(*handle));
+}
+
+Task<size_t> Stream::read(std::span<std::byte> buffer) {
+  Future<int64_t> reading = transfer(handle_, Opcode::read, buffer.data(), buffer.size());
+  Result<int64_t> result = co_await reading;
+  co_return size_of(result, "read");
+}
+
+Task<size_t> Stream::write(std::span<const std::byte> bytes) {
+  Future<int64_t> writing =
+      transfer(handle_, Opcode::write, const_cast<std::byte*>(bytes.data()), bytes.size());
+  Result<int64_t> result = co_await writing;
+  co_return size_of(result, "write");
+}
+
+Task<void> Stream::read_exact(std::span<std::byte> buffer) {
+  while (!buffer.empty()) {
+    Future<int64_t> reading = transfer(handle_, Opcode::read, buffer.data(), buffer.size());
+    Result<int64_t> result = co_await reading;
+    Result<size_t> count = size_of(result, "read");
+    if (!count) co_await fail(count.error());
+    if (*count == 0) co_await fail(Errc::end_of_stream, "the peer ended before all was there");
+    buffer = buffer.subspan(*count);
+  }
+}
+
+Task<void> Stream::write_all(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    Future<int64_t> writing =
+        transfer(handle_, Opcode::write, const_cast<std::byte*>(bytes.data()), bytes.size());
+    Result<int64_t> result = co_await writing;
+    Result<size_t> count = size_of(result, "write");
+    if (!count) co_await fail(count.error());
+    bytes = bytes.subspan(*count);
+  }
+}
+
+Task<size_t> Stream::read_pieces(std::span<const MutablePiece> pieces) {
+  static_assert(sizeof(MutablePiece) == sizeof(io::Slice));
+  Future<int64_t> reading = transfer(handle_, Opcode::read_vector,
+                                     const_cast<MutablePiece*>(pieces.data()), pieces.size());
+  Result<int64_t> result = co_await reading;
+  co_return size_of(result, "read");
+}
+
+Task<size_t> Stream::write_pieces(std::span<const Piece> pieces) {
+  static_assert(sizeof(Piece) == sizeof(io::Slice));
+  Future<int64_t> writing =
+      transfer(handle_, Opcode::write_vector, const_cast<Piece*>(pieces.data()), pieces.size());
+  Result<int64_t> result = co_await writing;
+  co_return size_of(result, "write");
+}
+
+Result<void> Stream::shut_down_writing() { return shut_down_by(handle_, io::Direction::writing); }
+Result<void> Stream::shut_down() { return shut_down_by(handle_, io::Direction::both); }
+
+Result<void> Stream::set_no_delay(bool on) {
+  return set_option(handle_, io::Option::no_delay, on ? 1 : 0, "no delay");
+}
+Result<void> Stream::set_keep_alive(bool on, std::chrono::seconds idle) {
+  Result<void> result = set_option(handle_, io::Option::keep_alive, on ? 1 : 0, "keep alive");
+  if (!result || idle.count() <= 0) return result;
+  return set_option(handle_, io::Option::keep_idle_s, idle.count(), "keep alive");
+}
+Result<void> Stream::set_reset_on_close() {
+  return set_option(handle_, io::Option::linger_s, 0, "linger");
+}
+Result<Address> Stream::local_address() const {
+  return name_of(handle_, Opcode::local_name, "local address");
+}
+Result<Address> Stream::peer_address() const {
+  return name_of(handle_, Opcode::peer_name, "peer address");
+}
+
+// ---- listeners ----
+
+Result<Listener> Listener::open(const Address& address, const ListenOptions& options, Home home) {
+  base::Executor* executor = executor_of(home.keeper());
+  if (executor == nullptr) return no_home("listen");
+  Result<Handle> handle = open_socket(*executor, address, io::SocketType::stream);
+  if (!handle) return handle.error();
+  const bool has_ports = address.family != Family::local;
+  if (has_ports && options.reuse_address) {
+    Result<void> set = set_option(*handle, io::Option::reuse_address, 1, "reuse address");
+    if (!set) return set.error();
+  }
+  if (has_ports && options.reuse_port) {
+    Result<void> set = set_option(*handle, io::Option::reuse_port, 1, "reuse port");
+    if (!set) return set.error();
+  }
+  Result<void> bound = bind_to(*handle, address);
+  if (!bound) return bound.error();
+  io::Operation listen(Opcode::listen, &nothing_to_do);
+  listen.value = options.backlog;
+  Result<void> listening = nothing_of(operate_now(*handle, listen), "listen");
+  if (!listening) return listening.error();
+  return Listener(std::move(*handle));
+}
+
+Result<Address> Listener::address() const {
+  return name_of(handle_, Opcode::local_name, "local address");
+}
+
+Task<Stream> Listener::accept(Address* peer) {
+  Error error;
+  Begun* begun = begin_on(handle_, Opcode::accept, error);
+  if (begun == nullptr) co_return error;
+  begun->address = peer;
+  base::Executor& executor = *handle_.get()->keeper.load(std::memory_order_relaxed);
+  Future<int64_t> accepting = begun->begin();
+  Result<int64_t> result = co_await accepting;
+  Result<Handle> handle = keep_opened(executor.next_keeper(), result, "accept");
+  if (!handle) co_return handle.error();
+  co_return Stream(std::move(*handle));
+}
+
+}  // namespace jzx::net
