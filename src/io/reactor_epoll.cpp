@@ -10,8 +10,9 @@ namespace {
 
 constexpr uint32_t kMostHandles = 1u << 30;
 
-constexpr uint32_t interest_of(HandleKind kind, Side side) noexcept {
-  if (kind == HandleKind::stream || kind == HandleKind::datagram) return kReadable | kWritable;
+constexpr uint32_t interest_of(HandleKind kind, Side side, bool may_be_both) noexcept {
+  const bool tells_little = kind == HandleKind::stream || kind == HandleKind::datagram;
+  if (may_be_both && tells_little) return kReadable | kWritable;
   return side == kReadSide ? kReadable : kWritable;
 }
 
@@ -42,7 +43,7 @@ bool is_short(const Operation& operation) noexcept {
 HandleState::HandleState() noexcept : Watch(&EpollReactor::became_ready) {}
 
 EpollReactor::EpollReactor(const base::Allocator& allocator) noexcept
-    : readiness_(allocator), allocator_(allocator), states_(allocator, kMostHandles) {}
+    : allocator_(allocator), readiness_(allocator), states_(allocator, kMostHandles) {}
 
 EpollReactor::~EpollReactor() {
   while (finished_.pop_front() != nullptr) {
@@ -117,19 +118,23 @@ bool EpollReactor::attempt(Operation& operation, HandleState& state, Side side) 
 }
 
 Submitted EpollReactor::await_readiness(Operation& operation, HandleState& state, Side side) {
-  uint32_t wanted = interest_of(kind_of(operation.handle), side);
-  if (state.is_registered) wanted |= state.interest;
-  if (!state.is_registered || wanted != state.interest) {
-    state.reactor = this;
-    state.fd = fd_of(operation.handle);
-    state.interest = wanted;
-    const int error = readiness_.watch(state);
-    state.is_registered = error == 0;
-    if (error != 0) return done_with(operation, error);
-  }
+  const int error = register_for(operation.handle, state, side);
+  if (error != 0) return done_with(operation, error);
   state.waiting[side] = &operation;
-  begin(operation);
+  begin(operation, Operation::State::waiting);
   return Submitted::pending;
+}
+
+int EpollReactor::register_for(Handle handle, HandleState& state, Side side) noexcept {
+  uint32_t wanted = interest_of(kind_of(handle), side, registers_both_sides_);
+  if (state.is_registered) wanted |= state.interest;
+  if (state.is_registered && wanted == state.interest) return 0;
+  state.reactor = this;
+  state.fd = fd_of(handle);
+  state.interest = wanted;
+  const int error = readiness_.watch(state);
+  state.is_registered = error == 0;
+  return error;
 }
 
 // From inside wait(), under the lock.
@@ -142,6 +147,7 @@ void EpollReactor::became_ready(Watch& watch, uint32_t readiness) {
   for (const Side side : {kReadSide, kWriteSide}) {
     Operation* operation = state.waiting[side];
     if (operation == nullptr || !state.may_be_ready[side]) continue;
+    if (operation->state != Operation::State::waiting) continue;  // the ring's
     if (!state.reactor->attempt(*operation, state, side)) continue;
     state.waiting[side] = nullptr;
     state.reactor->finish(*operation, operation->result);
@@ -150,9 +156,16 @@ void EpollReactor::became_ready(Watch& watch, uint32_t readiness) {
 
 void EpollReactor::cancel(Operation& operation) {
   const auto held = hold();
-  if (operation.state != Operation::State::pending) return;
+  switch (operation.state) {
+    case Operation::State::idle:
+    case Operation::State::ending:
+    case Operation::State::completing:
+      return;
+    default:
+      break;
+  }
   HandleState* state = nullptr;
-  if (state_for(operation.handle, state) != 0) state = nullptr;  // an open has none
+  if (operation.opcode != Opcode::open) (void)state_for(operation.handle, state);
   stop(operation, state);
 }
 
@@ -168,7 +181,8 @@ Submitted EpollReactor::close(Operation& operation) {
     return done_with(operation, error);
   }
   for (const Side side : {kReadSide, kWriteSide}) {
-    if (state->waiting[side] != nullptr) stop(*state->waiting[side], state);
+    Operation* one = state->waiting[side];
+    if (one != nullptr && one->state != Operation::State::ending) stop(*one, state);
   }
   return done_with(operation, close_now(operation.handle, *state));
 }
@@ -211,8 +225,8 @@ int EpollReactor::state_for(Handle handle, HandleState*& out) noexcept {
 
 // ---- completions ----
 
-void EpollReactor::begin(Operation& operation) noexcept {
-  operation.state = Operation::State::pending;
+void EpollReactor::begin(Operation& operation, Operation::State state) noexcept {
+  operation.state = state;
   change_pending(1);
 }
 

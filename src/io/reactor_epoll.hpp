@@ -59,7 +59,7 @@ class EpollReactor : public Reactor {
   [[nodiscard]] virtual Submitted start(Operation& operation, HandleState& state, Side side);
   // One that blocks.
   [[nodiscard]] virtual Submitted start_blocking(Operation&) { return Submitted::must_block; }
-  // One that is pending.
+  // One that is pending, and can still be cancelled. An open has no state.
   virtual void stop(Operation& operation, HandleState* state);
   [[nodiscard]] virtual Submitted close(Operation& operation);
 
@@ -70,8 +70,10 @@ class EpollReactor : public Reactor {
   // True: it is done, and has its result.
   [[nodiscard]] bool attempt(Operation& operation, HandleState& state, Side side) noexcept;
   [[nodiscard]] Submitted await_readiness(Operation& operation, HandleState& state, Side side);
+  // 0 or -errno.
+  [[nodiscard]] int register_for(Handle handle, HandleState& state, Side side) noexcept;
   // Now pending.
-  void begin(Operation& operation) noexcept;
+  void begin(Operation& operation, Operation::State state) noexcept;
   // To be completed by the next complete_all().
   void finish(Operation& operation, int64_t result) noexcept;
   [[nodiscard]] int64_t close_now(Handle handle, HandleState& state) noexcept;
@@ -87,7 +89,13 @@ class EpollReactor : public Reactor {
     return has_finished_.load(std::memory_order_relaxed);
   }
 
+  [[nodiscard]] bool is_shared() const noexcept { return shared_ != nullptr; }
+
+  base::Allocator allocator_;
   ReadinessSet readiness_;
+  base::ChunkedArray<HandleState, 64> states_;  // by fd: they are small and dense
+  // False: the ring does the reading, and edges for it would be told in vain.
+  bool registers_both_sides_ = true;
 
  private:
   friend HandleState;
@@ -99,8 +107,6 @@ class EpollReactor : public Reactor {
     pending_.store(pending_.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
   }
 
-  base::Allocator allocator_;
-  base::ChunkedArray<HandleState, 64> states_;  // by fd: they are small and dense
   base::List<Operation, InOperationList> finished_;
   size_t finished_count_ = 0;
   std::mutex* shared_ = nullptr;
