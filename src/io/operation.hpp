@@ -127,7 +127,7 @@ enum class Option : uint8_t {
   send_buffer,     // bytes
   receive_buffer,  // bytes
   time_to_live,
-  linger_s,         // -1: off
+  linger_s,         // -1: off, 0: a close resets; more would have it block
   keep_idle_s,      // before the first probe
   send_timeout_ms,  // unacknowledged data for so long ends the connection
   error,            // get only: what went wrong since the last time, 0 or an errno

@@ -38,6 +38,11 @@ bool is_short(const Operation& operation) noexcept {
   }
 }
 
+int64_t close_file(Handle handle) noexcept {
+  // An interrupted close has closed.
+  return ::close(fd_of(handle)) == 0 || errno == EINTR ? 0 : -errno;
+}
+
 }  // namespace
 
 HandleState::HandleState() noexcept : Watch(&EpollReactor::became_ready) {}
@@ -46,7 +51,8 @@ EpollReactor::EpollReactor(const base::Allocator& allocator) noexcept
     : allocator_(allocator), readiness_(allocator), states_(allocator, kMostHandles) {}
 
 EpollReactor::~EpollReactor() {
-  while (finished_.pop_front() != nullptr) {
+  while (Operation* operation = finished_.pop_front()) {
+    if (operation->opcode == Opcode::close) (void)close_file(operation->handle);
   }
   for (uint32_t fd = 0; fd < states_.size(); ++fd) {
     if (SignalSource* source = states_[fd].source; source != nullptr) source->end();
@@ -78,10 +84,8 @@ Submitted EpollReactor::submit(Operation& operation) {
       const auto held = hold();
       return start_blocking(operation);
     }
-    case Manner::special: {
-      const auto held = hold();
+    case Manner::special:
       return operation.opcode == Opcode::close ? close(operation) : open_signal(operation);
-    }
     case Manner::unknown:
       break;
   }
@@ -175,28 +179,40 @@ void EpollReactor::stop(Operation& operation, HandleState* state) {
   readiness_.wake();
 }
 
+// A file may take its time to close, so that is not done under the lock.
 Submitted EpollReactor::close(Operation& operation) {
-  HandleState* state = nullptr;
-  if (const int error = state_for(operation.handle, state); error != 0) {
-    return done_with(operation, error);
+  SignalSource* source = nullptr;
+  {
+    const auto held = hold();
+    HandleState* state = nullptr;
+    const int error = state_for(operation.handle, state);
+    if (error != 0 || state->closing != nullptr) {
+      return done_with(operation, error != 0 ? error : -EBADF);
+    }
+    for (const Side side : {kReadSide, kWriteSide}) {
+      Operation* one = state->waiting[side];
+      if (one != nullptr && one->state != Operation::State::ending) stop(*one, state);
+    }
+    if (state->in_ring != 0) {
+      state->closing = &operation;
+      begin(operation, Operation::State::ending);
+      return Submitted::pending;
+    }
+    source = forget(*state);
   }
-  for (const Side side : {kReadSide, kWriteSide}) {
-    Operation* one = state->waiting[side];
-    if (one != nullptr && one->state != Operation::State::ending) stop(*one, state);
-  }
-  return done_with(operation, close_now(operation.handle, *state));
+  if (source != nullptr) return source->end(), done_with(operation, 0);
+  return done_with(operation, close_file(operation.handle));
 }
 
-int64_t EpollReactor::close_now(Handle handle, HandleState& state) noexcept {
+SignalSource* EpollReactor::forget(HandleState& state) noexcept {
   readiness_.forget(state);
   SignalSource* source = state.source;
   state.clear();
-  if (source != nullptr) return source->end(), 0;
-  // An interrupted close has closed.
-  return ::close(fd_of(handle)) == 0 || errno == EINTR ? 0 : -errno;
+  return source;
 }
 
 Submitted EpollReactor::open_signal(Operation& operation) noexcept {
+  const auto held = hold();
   int error = 0;
   SignalSource* source = listen_to_signal(static_cast<int>(operation.value), allocator_, error);
   if (source == nullptr) return done_with(operation, error);
@@ -248,7 +264,11 @@ void EpollReactor::complete_all() {
     finished_count_ = 0;
     has_finished_.store(false, std::memory_order_relaxed);  // as in finish()
   }
-  while (Operation* operation = batch.pop_front()) operation->complete();
+  while (Operation* operation = batch.pop_front()) {
+    // One that had to wait for others to end: they have, before it in this list.
+    if (operation->opcode == Opcode::close) operation->result = close_file(operation->handle);
+    operation->complete();
+  }
 }
 
 // ---- waiting ----

@@ -61,7 +61,6 @@ class EpollReactor : public Reactor {
   [[nodiscard]] virtual Submitted start_blocking(Operation&) { return Submitted::must_block; }
   // One that is pending, and can still be cancelled. An open has no state.
   virtual void stop(Operation& operation, HandleState* state);
-  [[nodiscard]] virtual Submitted close(Operation& operation);
 
   // ---- what it needs for that; under the lock ----
 
@@ -76,7 +75,9 @@ class EpollReactor : public Reactor {
   void begin(Operation& operation, Operation::State state) noexcept;
   // To be completed by the next complete_all().
   void finish(Operation& operation, int64_t result) noexcept;
-  [[nodiscard]] int64_t close_now(Handle handle, HandleState& state) noexcept;
+  // Nothing is pending on it any more: forgotten, but still to be closed, without the lock. A
+  // signal's source is to be ended instead.
+  [[nodiscard]] SignalSource* forget(HandleState& state) noexcept;
 
   [[nodiscard]] std::unique_lock<std::mutex> hold() noexcept {
     return shared_ != nullptr ? std::unique_lock(*shared_) : std::unique_lock<std::mutex>();
@@ -102,6 +103,7 @@ class EpollReactor : public Reactor {
   static void became_ready(Watch& watch, uint32_t readiness);
   [[nodiscard]] Submitted start_waiting(Operation& operation);
   [[nodiscard]] Submitted open_signal(Operation& operation) noexcept;
+  [[nodiscard]] Submitted close(Operation& operation);
   void change_pending(size_t change) noexcept {
     // relaxed, and no locked instruction: it changes under the lock.
     pending_.store(pending_.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);

@@ -148,23 +148,6 @@ void UringReactor::stop(Operation& operation, HandleState* state) {
   }
 }
 
-Submitted UringReactor::close(Operation& operation) {
-  HandleState* state = nullptr;
-  if (const int error = state_for(operation.handle, state); error != 0) {
-    return done_with(operation, error);
-  }
-  if (state->closing != nullptr) return done_with(operation, -EBADF);
-  // Not taken as closing before the others have been stopped: one of them may be the last.
-  for (const Side side : {kReadSide, kWriteSide}) {
-    Operation* one = state->waiting[side];
-    if (one != nullptr && one->state != Operation::State::ending) stop(*one, state);
-  }
-  if (state->in_ring == 0) return done_with(operation, close_now(operation.handle, *state));
-  state->closing = &operation;
-  begin(operation, Operation::State::ending);
-  return Submitted::pending;
-}
-
 // ---- towards the kernel ----
 
 void UringReactor::leave_for_flush() noexcept {
@@ -285,7 +268,8 @@ void UringReactor::let_go(Operation& operation, HandleState* state, int64_t resu
   finish(operation, result);
   if (state->in_ring != 0 || state->closing == nullptr) return;
   Operation& closing = *state->closing;
-  finish(closing, close_now(closing.handle, *state));
+  (void)forget(*state);  // signals do not go through the ring
+  finish(closing, 0);
 }
 
 }  // namespace jzx::io

@@ -70,7 +70,6 @@ class UringReactor final : public EpollReactor {
   [[nodiscard]] Submitted start(Operation& operation, HandleState& state, Side side) override;
   [[nodiscard]] Submitted start_blocking(Operation& operation) override;
   void stop(Operation& operation, HandleState* state) override;
-  [[nodiscard]] Submitted close(Operation& operation) override;
 
   // Nothing is the kernel's any more after this.
   void empty_ring() noexcept;
