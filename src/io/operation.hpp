@@ -127,7 +127,7 @@ enum class Option : uint8_t {
   send_buffer,     // bytes
   receive_buffer,  // bytes
   time_to_live,
-  linger_s,         // -1: off
+  linger_s,         // -1: off, 0: a close resets; more would have it block
   keep_idle_s,      // before the first probe
   send_timeout_ms,  // unacknowledged data for so long ends the connection
   error,            // get only: what went wrong since the last time, 0 or an errno
@@ -211,7 +211,14 @@ class Operation : public base::ListNode<InOperationList> {
   Opcode opcode;
   Option option = Option::reuse_address;
   // The reactor's own; under its lock.
-  enum class State : uint8_t { idle, pending, cancelling, completing } state = State::idle;
+  enum class State : uint8_t {
+    idle,
+    waiting,    // for its handle to be ready
+    queued,     // to be handed to the kernel
+    in_kernel,  // which may write to its buffers
+    ending,     // still there, but it cannot be cancelled, or is already
+    completing,
+  } state = State::idle;
   bool is_under_way = false;  // a connect that has begun; the reactor's own
   uint32_t flags = 0;         // of the opcode
   Handle handle;              // what it works on

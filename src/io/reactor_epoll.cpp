@@ -10,8 +10,9 @@ namespace {
 
 constexpr uint32_t kMostHandles = 1u << 30;
 
-constexpr uint32_t interest_of(HandleKind kind, Side side) noexcept {
-  if (kind == HandleKind::stream || kind == HandleKind::datagram) return kReadable | kWritable;
+constexpr uint32_t interest_of(HandleKind kind, Side side, bool may_be_both) noexcept {
+  const bool tells_little = kind == HandleKind::stream || kind == HandleKind::datagram;
+  if (may_be_both && tells_little) return kReadable | kWritable;
   return side == kReadSide ? kReadable : kWritable;
 }
 
@@ -37,15 +38,21 @@ bool is_short(const Operation& operation) noexcept {
   }
 }
 
+int64_t close_file(Handle handle) noexcept {
+  // An interrupted close has closed.
+  return ::close(fd_of(handle)) == 0 || errno == EINTR ? 0 : -errno;
+}
+
 }  // namespace
 
 HandleState::HandleState() noexcept : Watch(&EpollReactor::became_ready) {}
 
 EpollReactor::EpollReactor(const base::Allocator& allocator) noexcept
-    : readiness_(allocator), allocator_(allocator), states_(allocator, kMostHandles) {}
+    : allocator_(allocator), readiness_(allocator), states_(allocator, kMostHandles) {}
 
 EpollReactor::~EpollReactor() {
-  while (finished_.pop_front() != nullptr) {
+  while (Operation* operation = finished_.pop_front()) {
+    if (operation->opcode == Opcode::close) (void)close_file(operation->handle);
   }
   for (uint32_t fd = 0; fd < states_.size(); ++fd) {
     if (SignalSource* source = states_[fd].source; source != nullptr) source->end();
@@ -77,10 +84,8 @@ Submitted EpollReactor::submit(Operation& operation) {
       const auto held = hold();
       return start_blocking(operation);
     }
-    case Manner::special: {
-      const auto held = hold();
+    case Manner::special:
       return operation.opcode == Opcode::close ? close(operation) : open_signal(operation);
-    }
     case Manner::unknown:
       break;
   }
@@ -117,19 +122,23 @@ bool EpollReactor::attempt(Operation& operation, HandleState& state, Side side) 
 }
 
 Submitted EpollReactor::await_readiness(Operation& operation, HandleState& state, Side side) {
-  uint32_t wanted = interest_of(kind_of(operation.handle), side);
-  if (state.is_registered) wanted |= state.interest;
-  if (!state.is_registered || wanted != state.interest) {
-    state.reactor = this;
-    state.fd = fd_of(operation.handle);
-    state.interest = wanted;
-    const int error = readiness_.watch(state);
-    state.is_registered = error == 0;
-    if (error != 0) return done_with(operation, error);
-  }
+  const int error = register_for(operation.handle, state, side);
+  if (error != 0) return done_with(operation, error);
   state.waiting[side] = &operation;
-  begin(operation);
+  begin(operation, Operation::State::waiting);
   return Submitted::pending;
+}
+
+int EpollReactor::register_for(Handle handle, HandleState& state, Side side) noexcept {
+  uint32_t wanted = interest_of(kind_of(handle), side, registers_both_sides_);
+  if (state.is_registered) wanted |= state.interest;
+  if (state.is_registered && wanted == state.interest) return 0;
+  state.reactor = this;
+  state.fd = fd_of(handle);
+  state.interest = wanted;
+  const int error = readiness_.watch(state);
+  state.is_registered = error == 0;
+  return error;
 }
 
 // From inside wait(), under the lock.
@@ -142,6 +151,7 @@ void EpollReactor::became_ready(Watch& watch, uint32_t readiness) {
   for (const Side side : {kReadSide, kWriteSide}) {
     Operation* operation = state.waiting[side];
     if (operation == nullptr || !state.may_be_ready[side]) continue;
+    if (operation->state != Operation::State::waiting) continue;  // the ring's
     if (!state.reactor->attempt(*operation, state, side)) continue;
     state.waiting[side] = nullptr;
     state.reactor->finish(*operation, operation->result);
@@ -150,9 +160,16 @@ void EpollReactor::became_ready(Watch& watch, uint32_t readiness) {
 
 void EpollReactor::cancel(Operation& operation) {
   const auto held = hold();
-  if (operation.state != Operation::State::pending) return;
+  switch (operation.state) {
+    case Operation::State::idle:
+    case Operation::State::ending:
+    case Operation::State::completing:
+      return;
+    default:
+      break;
+  }
   HandleState* state = nullptr;
-  if (state_for(operation.handle, state) != 0) state = nullptr;  // an open has none
+  if (operation.opcode != Opcode::open) (void)state_for(operation.handle, state);
   stop(operation, state);
 }
 
@@ -162,27 +179,40 @@ void EpollReactor::stop(Operation& operation, HandleState* state) {
   readiness_.wake();
 }
 
+// A file may take its time to close, so that is not done under the lock.
 Submitted EpollReactor::close(Operation& operation) {
-  HandleState* state = nullptr;
-  if (const int error = state_for(operation.handle, state); error != 0) {
-    return done_with(operation, error);
+  SignalSource* source = nullptr;
+  {
+    const auto held = hold();
+    HandleState* state = nullptr;
+    const int error = state_for(operation.handle, state);
+    if (error != 0 || state->closing != nullptr) {
+      return done_with(operation, error != 0 ? error : -EBADF);
+    }
+    for (const Side side : {kReadSide, kWriteSide}) {
+      Operation* one = state->waiting[side];
+      if (one != nullptr && one->state != Operation::State::ending) stop(*one, state);
+    }
+    if (state->in_ring != 0) {
+      state->closing = &operation;
+      begin(operation, Operation::State::ending);
+      return Submitted::pending;
+    }
+    source = forget(*state);
   }
-  for (const Side side : {kReadSide, kWriteSide}) {
-    if (state->waiting[side] != nullptr) stop(*state->waiting[side], state);
-  }
-  return done_with(operation, close_now(operation.handle, *state));
+  if (source != nullptr) return source->end(), done_with(operation, 0);
+  return done_with(operation, close_file(operation.handle));
 }
 
-int64_t EpollReactor::close_now(Handle handle, HandleState& state) noexcept {
+SignalSource* EpollReactor::forget(HandleState& state) noexcept {
   readiness_.forget(state);
   SignalSource* source = state.source;
   state.clear();
-  if (source != nullptr) return source->end(), 0;
-  // An interrupted close has closed.
-  return ::close(fd_of(handle)) == 0 || errno == EINTR ? 0 : -errno;
+  return source;
 }
 
 Submitted EpollReactor::open_signal(Operation& operation) noexcept {
+  const auto held = hold();
   int error = 0;
   SignalSource* source = listen_to_signal(static_cast<int>(operation.value), allocator_, error);
   if (source == nullptr) return done_with(operation, error);
@@ -211,8 +241,8 @@ int EpollReactor::state_for(Handle handle, HandleState*& out) noexcept {
 
 // ---- completions ----
 
-void EpollReactor::begin(Operation& operation) noexcept {
-  operation.state = Operation::State::pending;
+void EpollReactor::begin(Operation& operation, Operation::State state) noexcept {
+  operation.state = state;
   change_pending(1);
 }
 
@@ -234,7 +264,11 @@ void EpollReactor::complete_all() {
     finished_count_ = 0;
     has_finished_.store(false, std::memory_order_relaxed);  // as in finish()
   }
-  while (Operation* operation = batch.pop_front()) operation->complete();
+  while (Operation* operation = batch.pop_front()) {
+    // One that had to wait for others to end: they have, before it in this list.
+    if (operation->opcode == Opcode::close) operation->result = close_file(operation->handle);
+    operation->complete();
+  }
 }
 
 // ---- waiting ----

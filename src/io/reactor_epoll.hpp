@@ -59,9 +59,8 @@ class EpollReactor : public Reactor {
   [[nodiscard]] virtual Submitted start(Operation& operation, HandleState& state, Side side);
   // One that blocks.
   [[nodiscard]] virtual Submitted start_blocking(Operation&) { return Submitted::must_block; }
-  // One that is pending.
+  // One that is pending, and can still be cancelled. An open has no state.
   virtual void stop(Operation& operation, HandleState* state);
-  [[nodiscard]] virtual Submitted close(Operation& operation);
 
   // ---- what it needs for that; under the lock ----
 
@@ -70,11 +69,15 @@ class EpollReactor : public Reactor {
   // True: it is done, and has its result.
   [[nodiscard]] bool attempt(Operation& operation, HandleState& state, Side side) noexcept;
   [[nodiscard]] Submitted await_readiness(Operation& operation, HandleState& state, Side side);
+  // 0 or -errno.
+  [[nodiscard]] int register_for(Handle handle, HandleState& state, Side side) noexcept;
   // Now pending.
-  void begin(Operation& operation) noexcept;
+  void begin(Operation& operation, Operation::State state) noexcept;
   // To be completed by the next complete_all().
   void finish(Operation& operation, int64_t result) noexcept;
-  [[nodiscard]] int64_t close_now(Handle handle, HandleState& state) noexcept;
+  // Nothing is pending on it any more: forgotten, but still to be closed, without the lock. A
+  // signal's source is to be ended instead.
+  [[nodiscard]] SignalSource* forget(HandleState& state) noexcept;
 
   [[nodiscard]] std::unique_lock<std::mutex> hold() noexcept {
     return shared_ != nullptr ? std::unique_lock(*shared_) : std::unique_lock<std::mutex>();
@@ -87,20 +90,25 @@ class EpollReactor : public Reactor {
     return has_finished_.load(std::memory_order_relaxed);
   }
 
+  [[nodiscard]] bool is_shared() const noexcept { return shared_ != nullptr; }
+
+  base::Allocator allocator_;
   ReadinessSet readiness_;
+  base::ChunkedArray<HandleState, 64> states_;  // by fd: they are small and dense
+  // False: the ring does the reading, and edges for it would be told in vain.
+  bool registers_both_sides_ = true;
 
  private:
   friend HandleState;
   static void became_ready(Watch& watch, uint32_t readiness);
   [[nodiscard]] Submitted start_waiting(Operation& operation);
   [[nodiscard]] Submitted open_signal(Operation& operation) noexcept;
+  [[nodiscard]] Submitted close(Operation& operation);
   void change_pending(size_t change) noexcept {
     // relaxed, and no locked instruction: it changes under the lock.
     pending_.store(pending_.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
   }
 
-  base::Allocator allocator_;
-  base::ChunkedArray<HandleState, 64> states_;  // by fd: they are small and dense
   base::List<Operation, InOperationList> finished_;
   size_t finished_count_ = 0;
   std::mutex* shared_ = nullptr;

@@ -1,12 +1,22 @@
 #include "io/reactor_uring.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <new>
+
+#include "io/calls/handles.hpp"
+#include "io/ring_requests.hpp"
 
 namespace jzx::io {
 namespace {
 
 constexpr unsigned kRingEntries = 64;
+constexpr uint64_t kNobody = 0;           // whose completion tells nothing
+constexpr uint64_t kRetryNs = 1'000'000;  // when the kernel has had no memory for a request
+
+// The address of this is a name of the thread.
+thread_local char thread_name;
 
 int make_ring(io_uring& ring) noexcept {
   // Completions are wanted at system calls, never by interrupting the thread.
@@ -18,7 +28,7 @@ int make_ring(io_uring& ring) noexcept {
 // Sends a request round that does nothing: there are kernels and sandboxes that hand out rings and
 // refuse to use them. 0 or -errno.
 int try_out(io_uring& ring) noexcept {
-  if ((ring.features & IORING_FEAT_NODROP) == 0) return -ENOSYS;
+  if ((ring.features & IORING_FEAT_NODROP) == 0 || !has_all_requests(ring)) return -ENOSYS;
   io_uring_prep_nop(io_uring_get_sqe(&ring));
   if (const int submitted = io_uring_submit(&ring); submitted < 0) return submitted;
   io_uring_cqe* completion = nullptr;
@@ -28,10 +38,42 @@ int try_out(io_uring& ring) noexcept {
   return result;
 }
 
+RingExtra* extra_of(const Operation& operation) noexcept {
+  return static_cast<RingExtra*>(operation.note);
+}
+
 }  // namespace
 
+UringReactor::UringReactor(const base::Allocator& allocator) noexcept
+    : EpollReactor(allocator), extras_(allocator, sizeof(RingExtra), alignof(RingExtra), 16) {
+  registers_both_sides_ = false;
+}
+
 UringReactor::~UringReactor() {
+  if (ring_is_open_) empty_ring();
+  while (Operation* operation = queued_.pop_front()) give_extra(*operation);
   if (ring_is_open_) io_uring_queue_exit(&ring_);
+}
+
+void UringReactor::empty_ring() noexcept {
+  while (cancels_.pop_front() != nullptr) {
+  }
+  // The kernel may still write to buffers: everything that waits is cancelled, and what does not
+  // wait ends by itself.
+  for (uint32_t fd = 0; in_kernel_ > 0 && fd < states_.size(); ++fd) {
+    for (Operation* operation : states_[fd].waiting) {
+      if (operation == nullptr || operation->state < Operation::State::in_kernel) continue;
+      io_uring_sqe* request = next_request();
+      while (request == nullptr) request = next_request();
+      io_uring_prep_cancel(request, operation, 0);
+      io_uring_sqe_set_data64(request, kNobody);
+      operation->state = Operation::State::ending;
+    }
+  }
+  while (in_kernel_ > 0) {
+    (void)io_uring_submit_and_wait(&ring_, 1);
+    take_completions();
+  }
 }
 
 int UringReactor::open() noexcept {
@@ -43,19 +85,191 @@ int UringReactor::open() noexcept {
 }
 
 int UringReactor::wait(uint64_t timeout_ns) {
-  const int error = EpollReactor::wait(timeout_ns);
+  // relaxed: only this thread compares equal.
+  own_thread_.store(&thread_name, std::memory_order_relaxed);
+  flush();
+  if (has_finished()) timeout_ns = 0;
+  const int error = readiness_.tell(was_refused_ ? std::min(timeout_ns, kRetryNs) : timeout_ns);
   take_completions();
+  complete_all();
   return error;
 }
 
 const char* UringReactor::name() const noexcept { return "io_uring"; }
+
+// ---- operations ----
+
+Submitted UringReactor::start(Operation& operation, HandleState& state, Side side) {
+  if (!is_for_ring(operation)) return EpollReactor::start(operation, state, side);
+  const Submitted submitted = enqueue(operation, &state);
+  if (submitted == Submitted::pending) state.waiting[side] = &operation;
+  return submitted;
+}
+
+Submitted UringReactor::start_blocking(Operation& operation) {
+  if (!is_for_ring(operation)) return Submitted::must_block;
+  HandleState* state = nullptr;
+  if (operation.opcode != Opcode::open) {
+    const int error = state_for(operation.handle, state);
+    if (error != 0) return done_with(operation, error);
+    if (state->closing != nullptr) return done_with(operation, -ECANCELED);
+  }
+  return enqueue(operation, state);
+}
+
+Submitted UringReactor::enqueue(Operation& operation, HandleState* state) noexcept {
+  if (const int error = check_request(operation); error != 0) return done_with(operation, error);
+  operation.note = nullptr;
+  if (needs_extra(operation)) {
+    void* memory = extras_.take();
+    if (memory == nullptr) return done_with(operation, -ENOMEM);
+    operation.note = new (memory) RingExtra;
+  }
+  if (state != nullptr) ++state->in_ring;
+  begin(operation, Operation::State::queued);
+  queued_.push_back(operation);
+  leave_for_flush();
+  return Submitted::pending;
+}
+
+void UringReactor::stop(Operation& operation, HandleState* state) {
+  switch (operation.state) {
+    case Operation::State::queued:
+      operation.unlink();
+      let_go(operation, state, -ECANCELED);
+      readiness_.wake();
+      return;
+    case Operation::State::in_kernel:
+      operation.state = Operation::State::ending;
+      cancels_.push_back(operation);
+      return leave_for_flush();
+    default:
+      return EpollReactor::stop(operation, state);
+  }
+}
+
+// ---- towards the kernel ----
+
+void UringReactor::leave_for_flush() noexcept {
+  has_queued_.store(true, std::memory_order_relaxed);  // it changes under the lock
+  // relaxed: only this thread compares equal.
+  if (is_shared() && own_thread_.load(std::memory_order_relaxed) != &thread_name) {
+    readiness_.wake();
+  }
+}
+
+io_uring_sqe* UringReactor::next_request() noexcept {
+  io_uring_sqe* request = io_uring_get_sqe(&ring_);
+  if (request != nullptr) return request;
+  (void)io_uring_submit(&ring_);
+  return io_uring_get_sqe(&ring_);
+}
+
+bool UringReactor::hand_over_queued() noexcept {
+  while (Operation* operation = cancels_.front()) {
+    io_uring_sqe* request = next_request();
+    if (request == nullptr) return false;
+    operation->unlink();
+    io_uring_prep_cancel(request, operation, 0);
+    io_uring_sqe_set_data64(request, kNobody);
+  }
+  while (Operation* operation = queued_.front()) {
+    io_uring_sqe* request = next_request();
+    if (request == nullptr) return false;
+    operation->unlink();
+    operation->state = Operation::State::in_kernel;
+    fill_request(*request, *operation, extra_of(*operation));
+    io_uring_sqe_set_data(request, operation);
+    ++in_kernel_;
+  }
+  return true;
+}
+
+void UringReactor::flush() noexcept {
+  // relaxed: who sets it on another thread wakes us after that.
+  if (has_queued_.load(std::memory_order_relaxed)) {
+    const auto held = hold();
+    const bool is_all = hand_over_queued();
+    has_queued_.store(!is_all, std::memory_order_relaxed);  // it changes under the lock
+  }
+  if (io_uring_sq_ready(&ring_) != 0) (void)io_uring_submit(&ring_);
+  was_refused_ = io_uring_sq_ready(&ring_) != 0;
+}
+
+// ---- and back ----
 
 void UringReactor::take_completions() noexcept {
   // One batch: more has the next wait() return at once. Also brings back what has overflowed into
   // the kernel, once there is room for it.
   std::array<io_uring_cqe*, 2 * kRingEntries> batch;
   const unsigned count = io_uring_peek_batch_cqe(&ring_, batch.data(), batch.size());
+  if (count == 0) return;
+  {
+    const auto held = hold();
+    for (unsigned i = 0; i < count; ++i) {
+      if (batch[i]->user_data == kNobody) continue;
+      --in_kernel_;
+      complete(*static_cast<Operation*>(io_uring_cqe_get_data(batch[i])), batch[i]->res);
+    }
+  }
   io_uring_cq_advance(&ring_, count);
+}
+
+HandleState* UringReactor::state_of(const Operation& operation) noexcept {
+  HandleState* state = nullptr;
+  if (operation.opcode != Opcode::open) (void)state_for(operation.handle, state);
+  return state;
+}
+
+void UringReactor::complete(Operation& operation, int answer) noexcept {
+  const bool is_ending = operation.state == Operation::State::ending;
+  if (operation.is_linked()) operation.unlink();  // from the cancels: they come too late
+  HandleState* state = state_of(operation);
+  const bool was_interrupted = answer == -EINTR || answer == -ECANCELED ||
+                               (answer == -ECONNABORTED && operation.opcode == Opcode::accept);
+  if (was_interrupted && !is_ending) {
+    // By nobody of ours: the thread that handed it over has exited, or got a signal.
+    operation.state = Operation::State::queued;
+    queued_.push_back(operation);
+    return leave_for_flush();
+  }
+  const bool is_refused = answer == -EAGAIN || answer == -EINPROGRESS;
+  if (is_refused && !is_ending) return try_without_ring(operation, state);
+  const bool is_cancelled = was_interrupted || is_refused;
+  const int64_t result =
+      is_cancelled ? -ECANCELED : result_of(operation, extra_of(operation), answer);
+  let_go(operation, state, result);
+}
+
+// There are kernels and file systems whose rings do not wait for an fd that does not block.
+void UringReactor::try_without_ring(Operation& operation, HandleState* state) noexcept {
+  const Side side = side_of(operation.opcode);
+  operation.is_under_way = operation.opcode == Opcode::connect;
+  int64_t result = io::perform(operation);
+  const int error = result == kNotReady ? register_for(operation.handle, *state, side) : 0;
+  if (error != 0) result = error;
+  if (result != kNotReady) return let_go(operation, state, result);
+  give_extra(operation);
+  --state->in_ring;
+  operation.state = Operation::State::waiting;
+}
+
+void UringReactor::give_extra(Operation& operation) noexcept {
+  if (operation.note != nullptr) extras_.give(operation.note);
+  operation.note = nullptr;
+}
+
+void UringReactor::let_go(Operation& operation, HandleState* state, int64_t result) noexcept {
+  give_extra(operation);
+  if (state == nullptr) return finish(operation, result);
+  const Side side = side_of(operation.opcode);
+  if (state->waiting[side] == &operation) state->waiting[side] = nullptr;
+  --state->in_ring;
+  finish(operation, result);
+  if (state->in_ring != 0 || state->closing == nullptr) return;
+  Operation& closing = *state->closing;
+  (void)forget(*state);  // signals do not go through the ring
+  finish(closing, 0);
 }
 
 }  // namespace jzx::io

@@ -22,38 +22,84 @@
 //                 for nothing costs an early return and no more.
 // The same holds for wake(): see waker.hpp.
 //
-// The ring does not declare a single issuer, because the thread that runs a loop may change between
-// two waits.
+// What goes through the ring: reading and accepting from sockets and pipes, connecting, and files,
+// which are truly asynchronous here. Writing is tried at once, since it nearly always succeeds, and
+// else waits for an edge, as everything else does that waits.
 //
-// Threads and lifetime: as in contract.hpp.
+//   submit ──▶ queued_ ── flush(): one system call for all ──▶ the kernel ──▶ completion ──▶ finish
+//   cancel ──▶ cancels_ ──┘
+//
+// Only the reactor's own thread hands over: the kernel ends what belongs to a thread that exits,
+// and finishes requests on the thread that made them, which elsewhere may be busy or blocked. So
+// another thread leaves its operation in the queue and wakes this one. A loop may be run by another
+// thread later, and what is cancelled because the one before has exited is handed over again.
+// For the same reason the ring does not declare a single issuer.
+//
+// A close waits until the kernel has let go of what was pending on the handle, so that no request
+// meets a number that has become another file's.
+//
+// Threads and lifetime: as in contract.hpp. The rings themselves are touched by the reactor's own
+// thread only; the two lists are under the lock.
 #pragma once
 
 #include <liburing.h>
 
 #include "base/allocator.hpp"
+#include "base/slab.hpp"
 #include "io/reactor_epoll.hpp"
 
 namespace jzx::io {
 
 class UringReactor final : public EpollReactor {
  public:
-  explicit UringReactor(const base::Allocator& allocator) noexcept : EpollReactor(allocator) {}
+  explicit UringReactor(const base::Allocator& allocator) noexcept;
   ~UringReactor() override;
 
-  // Once, before anything else. 0 or -errno: the kernel makes no ring, or one that does nothing
-  // or may lose completions (-ENOSYS).
+  // Once, before anything else. 0 or -errno: the kernel makes no ring, or one that does nothing,
+  // may lose completions, or cannot do what we need (-ENOSYS).
   [[nodiscard]] int open() noexcept;
 
   [[nodiscard]] int wait(uint64_t timeout_ns) override;
+  void flush() noexcept override;
   [[nodiscard]] const char* name() const noexcept override;
 
   [[nodiscard]] int ring_fd() const noexcept { return ring_.ring_fd; }
 
  private:
+  // ---- EpollReactor; under the lock ----
+  [[nodiscard]] Submitted start(Operation& operation, HandleState& state, Side side) override;
+  [[nodiscard]] Submitted start_blocking(Operation& operation) override;
+  void stop(Operation& operation, HandleState* state) override;
+
+  // Nothing is the kernel's any more after this.
+  void empty_ring() noexcept;
+
+  // ---- towards the kernel ----
+  [[nodiscard]] Submitted enqueue(Operation& operation, HandleState* state) noexcept;
+  // Something is to be handed over by the reactor's own thread.
+  void leave_for_flush() noexcept;
+  [[nodiscard]] io_uring_sqe* next_request() noexcept;
+  // False: there is no room now.
+  [[nodiscard]] bool hand_over_queued() noexcept;
+
+  // ---- and back ----
   void take_completions() noexcept;
+  void complete(Operation& operation, int answer) noexcept;
+  void try_without_ring(Operation& operation, HandleState* state) noexcept;
+  // The kernel no longer knows it: finishes it, and the close that has waited for it.
+  void let_go(Operation& operation, HandleState* state, int64_t result) noexcept;
+  void give_extra(Operation& operation) noexcept;
+  [[nodiscard]] HandleState* state_of(const Operation& operation) noexcept;
 
   io_uring ring_{};
   bool ring_is_open_ = false;
+  bool was_refused_ = false;  // the kernel did not take all requests the last time
+  size_t in_kernel_ = 0;      // requests that still have to complete
+  base::Slab extras_;         // what some requests need besides the operation
+  base::List<Operation, InOperationList> queued_;
+  base::List<Operation, InOperationList> cancels_;
+  base::Atomic<bool> has_queued_{false};  // one of the two lists is not empty
+  base::Atomic<const void*> own_thread_{nullptr};
 };
 
 }  // namespace jzx::io

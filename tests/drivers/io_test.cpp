@@ -1,5 +1,6 @@
 // The worker and its reactor's operations; the loop and work that blocks.
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <atomic>
 #include <functional>
@@ -50,7 +51,48 @@ class LoopWithReactor : public ::testing::TestWithParam<io::Backend> {
     if (reactor == nullptr) GTEST_SKIP() << "there is no such reactor here";
     worker.emplace(system, clock, std::move(reactor), WorkerOptions{});
     loop.emplace(*worker);
+    io::Operation pipe(io::Opcode::pipe, nullptr);
+    pipe.buffer = ends;
+    ASSERT_EQ(worker->io().submit(pipe), io::Submitted::done);
   }
+  void TearDown() override {
+    for (const io::Handle end : ends) {
+      io::Operation close(io::Opcode::close, nullptr);
+      close.handle = end;
+      if (!worker) return;
+      EXPECT_EQ(worker->io().submit(close), io::Submitted::done);
+    }
+  }
+
+  void begin_read() {
+    read.handle = ends[0];
+    read.buffer = &byte;
+    read.size = 1;
+    ASSERT_EQ(worker->io().submit(read), io::Submitted::pending);
+  }
+  // On any thread.
+  void write() {
+    io::Operation writing(io::Opcode::write, nullptr);
+    writing.handle = ends[1];
+    writing.buffer = const_cast<char*>("x");
+    writing.size = 1;
+    worker->io().perform(writing);
+    EXPECT_EQ(writing.result, 1);
+  }
+  static bool is_readable(int fd) {
+    pollfd asked{fd, POLLIN, 0};
+    return ::poll(&asked, 1, 0) == 1;
+  }
+
+  struct Read : io::Operation {
+    Read()
+        : Operation(io::Opcode::read,
+                    [](io::Operation& self) { ++static_cast<Read&>(self).completions; }) {}
+    int completions = 0;
+  };
+  io::Handle ends[2];
+  char byte = 0;
+  Read read;
 
   core::System system{core::SystemOptions{}};
   base::SteadyClock clock;
@@ -64,55 +106,33 @@ INSTANTIATE_TEST_SUITE_P(Reactor, LoopWithReactor,
                          });
 
 TEST_P(LoopWithReactor, AWorkerAsleepHearsOfAnOperationsEnd) {
-  io::Handle ends[2];
-  io::Operation pipe(io::Opcode::pipe, [](io::Operation&) {});
-  pipe.buffer = ends;
-  ASSERT_EQ(worker->io().submit(pipe), io::Submitted::done);
-  static int completions;
-  completions = 0;
-  char byte = 0;
-  io::Operation read(io::Opcode::read, [](io::Operation&) { ++completions; });
-  read.handle = ends[0];
-  read.buffer = &byte;
-  read.size = 1;
-  ASSERT_EQ(worker->io().submit(read), io::Submitted::pending);
-  std::thread other([&] {
-    io::Operation write(io::Opcode::write, [](io::Operation&) {});
-    write.handle = ends[1];
-    write.buffer = const_cast<char*>("x");
-    write.size = 1;
-    worker->io().perform(write);
-    EXPECT_EQ(write.result, 1);
-  });
-  while (completions == 0) ASSERT_EQ(worker->tick(base::kNever), 0);
+  begin_read();
+  std::thread other([&] { write(); });
+  while (read.completions == 0) ASSERT_EQ(worker->tick(base::kNever), 0);
   other.join();
+  EXPECT_EQ(read.result, 1);
   EXPECT_EQ(byte, 'x');
-  for (const io::Handle end : ends) {
-    io::Operation close(io::Opcode::close, [](io::Operation&) {});
-    close.handle = end;
-    ASSERT_EQ(worker->io().submit(close), io::Submitted::done);
-  }
+}
+
+TEST_P(LoopWithReactor, AnOperationsEndMakesTheLoopsFdReadable) {
+  const int fd = loop->fd();
+  ASSERT_GE(fd, 0);
+  loop->enter_call();
+  begin_read();
+  loop->leave_call();
+  EXPECT_FALSE(is_readable(fd));
+  write();
+  EXPECT_TRUE(is_readable(fd));
+  while (read.completions == 0) ASSERT_EQ(worker->tick(0), 0);
 }
 
 TEST_P(LoopWithReactor, ALoopThatNobodyLivesInDoesNotWaitForOperations) {
-  io::Handle ends[2];
-  io::Operation pipe(io::Opcode::pipe, [](io::Operation&) {});
-  pipe.buffer = ends;
-  ASSERT_EQ(worker->io().submit(pipe), io::Submitted::done);
-  char byte = 0;
-  io::Operation read(io::Opcode::read, [](io::Operation&) {});
-  read.handle = ends[0];
-  read.buffer = &byte;
-  read.size = 1;
-  ASSERT_EQ(worker->io().submit(read), io::Submitted::pending);
+  begin_read();
   EXPECT_EQ(loop->run(), Errc::ok);
+  EXPECT_EQ(read.completions, 0);
   worker->io().cancel(read);
-  while (worker->io().pending_count() > 0) ASSERT_EQ(worker->tick(base::kNever), 0);
-  for (const io::Handle end : ends) {
-    io::Operation close(io::Opcode::close, [](io::Operation&) {});
-    close.handle = end;
-    ASSERT_EQ(worker->io().submit(close), io::Submitted::done);
-  }
+  while (read.completions == 0) ASSERT_EQ(worker->tick(base::kNever), 0);
+  EXPECT_EQ(read.result, -ECANCELED);
 }
 
 TEST_P(LoopWithReactor, WorkThatBlocksRunsElsewhereAndComesBack) {

@@ -1,5 +1,7 @@
 // What every operation promises, whatever it does: it ends once, from inside wait() if not at once,
 // also if it is cancelled or its handle is closed.
+#include <memory>
+
 #include "io/operation_fixture.hpp"
 
 namespace jzx::io {
@@ -67,6 +69,34 @@ TEST_P(Operations, ANumberThatIsNoHandleIsRefused) {
       EXPECT_EQ(submit(call), Submitted::done);
       EXPECT_EQ(call.result, -EBADF);
     }
+  }
+}
+
+TEST_P(Operations, MoreThanAnyQueueHoldsMayBePending) {
+  constexpr size_t kMany = 300;
+  std::vector<std::array<Handle, 2>> pipes;
+  std::vector<std::unique_ptr<Reading>> readings;
+  for (size_t i = 0; i < kMany; ++i) {
+    pipes.push_back(pipe());
+    readings.push_back(std::make_unique<Reading>(pipes.back()[0]));
+    ASSERT_EQ(submit(*readings.back()), Submitted::pending);
+  }
+  EXPECT_EQ(reactor->pending_count(), kMany);
+  tell();
+  // A third by data, a third by cancelling, a third by closing.
+  for (size_t i = 0; i < kMany; ++i) {
+    if (i % 3 == 0) {
+      EXPECT_GT(write(pipes[i][1], std::to_string(i)), 0);
+    } else if (i % 3 == 1) {
+      reactor->cancel(*readings[i]);
+    } else {
+      EXPECT_EQ(close(pipes[i][0]), 0);
+    }
+  }
+  for (size_t i = 0; i < kMany; ++i) {
+    (void)await(*readings[i]);
+    EXPECT_EQ(readings[i]->text(), i % 3 == 0 ? std::to_string(i) : "");
+    EXPECT_TRUE(i % 3 == 0 || readings[i]->result == -ECANCELED);
   }
 }
 

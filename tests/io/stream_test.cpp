@@ -255,6 +255,20 @@ TEST_P(Streams, AReadWithLittleRoomLeavesTheRest) {
   }
 }
 
+// What the kernel was not asked it was not asked in vain: known from the bytes that were there
+// and were not taken.
+TEST_P(Streams, AfterAShortReadTheNextOneWaitsForItsEdge) {
+  for (const auto& [from, to] : {pipe(), socket_pair(), connection()}) {
+    Reading reading(from);
+    EXPECT_EQ(submit(reading), Submitted::pending);
+    EXPECT_EQ(write(to, "first"), 5);
+    EXPECT_EQ(await(reading), 5);
+    EXPECT_EQ(write(to, "second"), 6);
+    EXPECT_EQ(submit(reading), Submitted::pending);
+    EXPECT_EQ(await(reading), 6);
+  }
+}
+
 TEST_P(Streams, SlicesAreReadAndWrittenInOrder) {
   for (const auto& [from, to] : {pipe(), socket_pair(), connection()}) {
     char first[] = "one ";

@@ -38,7 +38,10 @@ class LoopBlocking final : public BlockingPlace, private BlockingPool::Hosts {
 
     void post(base::Runnable& work) override { place_.worker_.post(work); }
     uint64_t now_ns() override { return place_.worker_.now_ns(); }
-    void arm(base::Timer&, uint64_t) override { JZX_ASSERT(!"a blocking job has no timers"); }
+    void arm(base::Timer&, uint64_t) override {
+      constexpr bool kJobMayArmTimers = false;
+      JZX_ASSERT(kJobMayArmTimers);
+    }
     bool disarm(base::Timer&) override { return false; }
     uint32_t choose(uint32_t, base::ChoiceSite) override { return 0; }
     bool post_blocking(base::Runnable& work) override { return place_.post(work); }

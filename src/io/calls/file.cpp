@@ -69,7 +69,12 @@ int64_t make_pipe(Operation& operation) noexcept {
 }  // namespace
 
 int64_t handle_of_file(int fd) noexcept {
-  const int64_t kind = kind_of_fd(fd);
+  int64_t kind = kind_of_fd(fd);
+  // What is no question of readiness has to block: not every file system can do otherwise.
+  if (kind == static_cast<int64_t>(HandleKind::file)) {
+    const int flags = ::fcntl(fd, F_GETFL);
+    if (flags < 0 || ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0) kind = -errno;
+  }
   if (kind >= 0) return make_handle(fd, static_cast<HandleKind>(kind)).value;
   ::close(fd);
   return kind;

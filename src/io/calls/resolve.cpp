@@ -40,14 +40,10 @@ int64_t resolve(Resolution& resolution) noexcept {
   wanted.ai_socktype = SOCK_STREAM;  // or each address comes once for every type
   wanted.ai_flags =
       (resolution.is_passive ? AI_PASSIVE : 0) | (resolution.is_numeric ? AI_NUMERICHOST : 0);
-  // Of the family that was asked for, and without a host of both, also on a machine that has only
-  // the loopback.
+  const char* service = resolution.service;
+  if (service == nullptr && resolution.host == nullptr) service = "0";  // it wants one of the two
   addrinfo* found = nullptr;
-  const int code =
-      ::getaddrinfo(resolution.host,
-                    resolution.service != nullptr ? resolution.service
-                                                  : (resolution.host == nullptr ? "0" : nullptr),
-                    &wanted, &found);
+  const int code = ::getaddrinfo(resolution.host, service, &wanted, &found);
   if (code != 0) return error_of(code);
   size_t count = 0;
   for (const addrinfo* one = found; one != nullptr && count < resolution.capacity;
