@@ -19,7 +19,8 @@
 //
 // cancel() asks for an early end. The result then comes soon: Errc::cancelled, or what won the
 // race. Whether dropping a future cancels is said where the future is made: those of locks,
-// channels, timers and I/O do; a promise, an ask, a task that was spawned and a chain go on.
+// channels, timers and I/O do; a promise, an ask and a task that was spawned go on. A chain does as
+// the future that it begins with.
 //
 // The two ends share one block from a cache of the thread, and need no counter to know who gives it
 // back; see detail/future_state.hpp. A promise takes its block when it is made: without memory that
@@ -180,6 +181,12 @@ class [[nodiscard]] Future {
     if (state_ == nullptr || state_->handover.is_settled()) return nullptr;
     return std::exchange(state_, nullptr);
   }
+  // The same, pending or settled; nullptr: there is none, because of `failure`.
+  [[nodiscard]] detail::FutureState<T>* release(Errc& failure) noexcept {
+    failure = state_ == nullptr && ok(failure_) ? Errc::invalid_arg : failure_;
+    failure_ = Errc::ok;
+    return std::exchange(state_, nullptr);
+  }
   // What is there, or why nothing is and will be.
   [[nodiscard]] Result<T> take() {
     if (state_ != nullptr) return std::exchange(state_, nullptr)->take_result();
@@ -201,6 +208,7 @@ class [[nodiscard]] Future {
     Made* made = Made::make(Step<std::decay_t<F>>{std::forward<F>(function)});
     Future<U> next(made);
     if (State* upstream = release_pending()) {
+      made->cancel_on_drop = upstream->cancel_on_drop;
       detail::go_on(made->wait_for(*upstream, &Made::take_upstream));
     } else {
       detail::go_on(made->go_on_with(take()));

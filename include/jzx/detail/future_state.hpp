@@ -75,6 +75,7 @@ struct FutureCore {
   }
 
   Handover<> handover;
+  uint16_t link_offset = 0;  // where the Link of this state is, in words; 0: it has none
   uint32_t block_size : 31;
   uint32_t cancel_on_drop : 1;  // who drops the future does not want it to be done
   Resume resume = nullptr;      // written by the future's end before it leaves
