@@ -46,7 +46,10 @@ detail/handover.hpp: async
 detail/tether.hpp: async
 detail/future_link.hpp: async
 detail/task_root.hpp: async
+detail/gathering.hpp: async
 async/task.hpp: async
+async/combinators.hpp: async
+async/timeout.hpp: async
 async/sleep.hpp: async
 net/address.hpp: base
 net/home.hpp: net

@@ -19,7 +19,8 @@
 //
 // cancel() asks for an early end. The result then comes soon: Errc::cancelled, or what won the
 // race. Whether dropping a future cancels is said where the future is made: those of locks,
-// channels, timers and I/O do; a promise, an ask, a task that was spawned and a chain go on.
+// channels, timers and I/O do; a promise, an ask and a task that was spawned go on. A chain does as
+// the future that it begins with.
 //
 // The two ends share one block from a cache of the thread, and need no counter to know who gives it
 // back; see detail/future_state.hpp. A promise takes its block when it is made: without memory that
@@ -29,6 +30,7 @@
 // Threads: the ends may be on different threads; each is used by one at a time.
 #pragma once
 
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <string_view>
@@ -45,13 +47,17 @@ namespace jzx {
 namespace detail {
 
 enum class WaitEnd : uint8_t {
-  done,     // the result is there
-  refused,  // a handler runs on this thread, which does not wait
-  killed,   // the fiber that waited is to end; the state is no longer the future's
+  done,       // the result is there
+  refused,    // a handler runs on this thread, which does not wait
+  killed,     // the fiber that waited is to end; the state is no longer the future's
+  late,       // the result is there, but was asked for an early end when the time was up
+  timed_out,  // the time is up, and the state is no longer the future's
 };
 // Waits in the way of whoever calls: a fiber is suspended, a thread blocks. `discard` ends a state
 // that nobody waits for any more.
 [[nodiscard]] JZX_API WaitEnd await_result(FutureCore& core, FutureCore::Resume discard) noexcept;
+[[nodiscard]] JZX_API WaitEnd await_result_for(FutureCore& core, FutureCore::Resume discard,
+                                               std::chrono::milliseconds time) noexcept;
 // What a promise that is dropped rejects its future with: why its actor ended, if it did.
 [[nodiscard]] JZX_API Error why_broken() noexcept;
 // After WaitEnd::killed: unwinds the fiber, or returns if that is being done.
@@ -97,20 +103,14 @@ class [[nodiscard]] Future {
   // Waits for the result and takes it; the future is then empty. Inside a handler a result that is
   // not there yet is an error, at once. A fiber that is asked to end meanwhile unwinds.
   Result<T> get() {
-    if (state_ != nullptr && !state_->handover.is_settled()) {
-      switch (detail::await_result(*state_, &State::discard)) {
-        case detail::WaitEnd::done:
-          break;
-        case detail::WaitEnd::refused:
-          return Error(Errc::invalid_arg,
-                       "get() would wait inside a handler, which runs to its end: use then()");
-        case detail::WaitEnd::killed:
-          state_ = nullptr;
-          detail::unwind_fiber();
-          return Error(Errc::killed);
-      }
-    }
-    return take();
+    if (state_ == nullptr || state_->handover.is_settled()) return take();
+    return take_after(detail::await_result(*state_, &State::discard));
+  }
+  // The same, but not much longer than this: then what it waits for is asked for an early end, and
+  // the answer is Errc::timed_out, or the value if that won. The future is empty in any case.
+  Result<T> get_for(std::chrono::milliseconds time) {
+    if (state_ == nullptr || state_->handover.is_settled()) return take();
+    return take_after(detail::await_result_for(*state_, &State::discard, time));
   }
 
   // Asks for an early end. Without anybody to ask, the future is rejected with Errc::cancelled at
@@ -180,6 +180,12 @@ class [[nodiscard]] Future {
     if (state_ == nullptr || state_->handover.is_settled()) return nullptr;
     return std::exchange(state_, nullptr);
   }
+  // The same, pending or settled; nullptr: there is none, because of `failure`.
+  [[nodiscard]] detail::FutureState<T>* release(Errc& failure) noexcept {
+    failure = state_ == nullptr && ok(failure_) ? Errc::invalid_arg : failure_;
+    failure_ = Errc::ok;
+    return std::exchange(state_, nullptr);
+  }
   // What is there, or why nothing is and will be.
   [[nodiscard]] Result<T> take() {
     if (state_ != nullptr) return std::exchange(state_, nullptr)->take_result();
@@ -190,6 +196,27 @@ class [[nodiscard]] Future {
  private:
   using State = detail::FutureState<T>;
 
+  [[nodiscard]] Result<T> take_after(detail::WaitEnd end) {
+    switch (end) {
+      case detail::WaitEnd::done:
+        break;
+      case detail::WaitEnd::late:
+        if (state_->result.ok()) break;
+        (void)State::discard(*state_);
+        [[fallthrough]];
+      case detail::WaitEnd::timed_out:
+        state_ = nullptr;
+        return Error(Errc::timed_out);
+      case detail::WaitEnd::refused:
+        return Error(Errc::invalid_arg,
+                     "get() would wait inside a handler, which runs to its end: use then()");
+      case detail::WaitEnd::killed:
+        state_ = nullptr;
+        detail::unwind_fiber();
+        return Error(Errc::killed);
+    }
+    return take();
+  }
   void swap(Future& other) noexcept {
     std::swap(state_, other.state_);
     std::swap(failure_, other.failure_);
@@ -201,6 +228,7 @@ class [[nodiscard]] Future {
     Made* made = Made::make(Step<std::decay_t<F>>{std::forward<F>(function)});
     Future<U> next(made);
     if (State* upstream = release_pending()) {
+      made->cancel_on_drop = upstream->cancel_on_drop;
       detail::go_on(made->wait_for(*upstream, &Made::take_upstream));
     } else {
       detail::go_on(made->go_on_with(take()));

@@ -3,8 +3,10 @@
 
 #include <jzx/actor.hpp>
 #include <jzx/actor_ref.hpp>
+#include <jzx/async/combinators.hpp>
 #include <jzx/async/sleep.hpp>
 #include <jzx/async/task.hpp>
+#include <jzx/async/timeout.hpp>
 #include <jzx/context.hpp>
 #include <jzx/errc.hpp>
 #include <jzx/event_source.hpp>

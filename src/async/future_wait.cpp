@@ -1,4 +1,6 @@
 // How a thread waits for a future: as a continuation that wakes it.
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -22,8 +24,17 @@ class Sleeper {
     std::unique_lock hold(lock_);
     told_.wait(hold, [this] { return is_woken_; });
   }
+  // False: the time is up.
+  [[nodiscard]] bool sleep(std::chrono::milliseconds time) noexcept {
+    std::unique_lock hold(lock_);
+    return told_.wait_for(hold, std::min<std::chrono::milliseconds>(time, kLongest),
+                          [this] { return is_woken_; });
+  }
 
  private:
+  // So that no clock is asked for a time that it cannot say.
+  static constexpr std::chrono::hours kLongest{24 * 365 * 10};
+
   std::mutex lock_;
   std::condition_variable told_;
   bool is_woken_ = false;
@@ -43,6 +54,18 @@ void wait_for_result(FutureCore& core) noexcept {
   new (core.slot) Sleeper*(&sleeper);
   core.resume = &wake_sleeper;
   if (!core.handover.leave()) sleeper.sleep();
+}
+
+bool wait_for_result(FutureCore& core, std::chrono::milliseconds time, bool& is_late) noexcept {
+  Sleeper sleeper;
+  new (core.slot) Sleeper*(&sleeper);
+  core.resume = &wake_sleeper;
+  is_late = false;
+  if (leave_cancellable(core) || sleeper.sleep(time)) return true;
+  is_late = true;
+  if (cancel_core(core)) return false;
+  sleeper.sleep();
+  return true;
 }
 
 }  // namespace jzx::detail

@@ -293,6 +293,8 @@ class [[nodiscard]] Task {
     if (!can_begin()) return take();
     switch (detail::run_to_end(task_, task_.promise().root)) {
       case detail::WaitEnd::done:
+      case detail::WaitEnd::late:
+      case detail::WaitEnd::timed_out:
         break;
       case detail::WaitEnd::refused:
         return Error(Errc::invalid_arg,

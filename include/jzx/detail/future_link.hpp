@@ -98,8 +98,32 @@ struct Link {
     if (!leave_cancellable(core)) return nullptr;
     return tether.untie() ? proceed(*this, true) : nullptr;
   }
+  // Down the chain, hand over hand, for which no stack is needed: the tether of a link keeps its
+  // upstream there until that one's own tether is held, which then cannot be settled.
   void cancel() {
-    switch (tether.cancel([&] { return cancel_core(*upstream); })) {
+    if (!tether.begin_cancel()) return;
+    Link* held = this;
+    while (Link* next = of(*held->upstream)) {
+      const bool is_held = next->tether.begin_cancel();
+      held->end_cancel(false);
+      if (!is_held) return;
+      held = next;
+    }
+    held->end_cancel(cancel_core(*held->upstream));
+  }
+
+  Tether<> tether;
+  FutureCore* upstream = nullptr;
+  Proceed proceed = nullptr;
+
+ private:
+  // The link that a state is, or nullptr.
+  [[nodiscard]] static Link* of(FutureCore& core) noexcept {
+    if (core.link_offset == 0) return nullptr;
+    return reinterpret_cast<Link*>(reinterpret_cast<std::byte*>(&core) + core.link_offset * 8u);
+  }
+  void end_cancel(bool is_taken_back) {
+    switch (tether.end_cancel(is_taken_back)) {
       case Cancelled::nothing:
         return;
       case Cancelled::go_on:
@@ -108,12 +132,6 @@ struct Link {
         return go_on(proceed(*this, false));
     }
   }
-
-  Tether<> tether;
-  FutureCore* upstream = nullptr;
-  Proceed proceed = nullptr;
-
- private:
   // It was cancelled before it began to wait.
   [[nodiscard]] FutureCore* wait_cancelled(FutureCore& core) {
     tether.tie_cancelled();
@@ -134,10 +152,13 @@ template <class T, class U, class Step>
 struct LinkState final : FutureState<U>, Link {
   using Upstream = FutureState<T>;
 
-  template <class S>
-  explicit LinkState(S&& the_step)
-      : FutureState<U>(Stage::pending, sizeof(LinkState)), step(std::forward<S>(the_step)) {
+  // The step is still to be made.
+  LinkState() noexcept : FutureState<U>(Stage::pending, sizeof(LinkState)) {
     this->FutureCore::cancel = &cancel_link;
+    const auto offset = reinterpret_cast<std::byte*>(static_cast<Link*>(this)) -
+                        reinterpret_cast<std::byte*>(static_cast<FutureCore*>(this));
+    // Behind a value of half a megabyte it is cancelled like any other future.
+    if (offset <= 8 * UINT16_MAX) this->link_offset = static_cast<uint16_t>(offset / 8);
   }
   ~LinkState() = delete;  // the state ends by itself
 
@@ -152,7 +173,9 @@ struct LinkState final : FutureState<U>, Link {
       void* block;
     } undo{take_future_block(sizeof(LinkState))};
     if (undo.block == nullptr) throw_no_memory();
-    auto* made = ::new (undo.block) LinkState(std::forward<S>(the_step));
+    auto* made = ::new (undo.block) LinkState;
+    // If this throws, the link goes as it came: it has no result to end.
+    std::construct_at(&made->step, std::forward<S>(the_step));
     undo.block = nullptr;
     return made;
   }

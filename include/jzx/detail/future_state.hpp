@@ -24,6 +24,7 @@
 // of the end that came second; so a state that ends always has a result to end.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -75,6 +76,7 @@ struct FutureCore {
   }
 
   Handover<> handover;
+  uint16_t link_offset = 0;  // where the Link of this state is, in words; 0: it has none
   uint32_t block_size : 31;
   uint32_t cancel_on_drop : 1;  // who drops the future does not want it to be done
   Resume resume = nullptr;      // written by the future's end before it leaves
@@ -100,6 +102,10 @@ inline void go_on(FutureCore* core) {
 
 // The future's end waits for the result; afterwards the caller owns the state.
 JZX_API void wait_for_result(FutureCore& core) noexcept;
+// The same, but when the time is up it cancels the future; then is_late is true, and the answer
+// may be false: it was taken back, and the state is no longer the caller's.
+JZX_API bool wait_for_result(FutureCore& core, std::chrono::milliseconds time,
+                             bool& is_late) noexcept;
 
 // ---- the typed part ----
 

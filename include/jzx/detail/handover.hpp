@@ -30,7 +30,7 @@
 
 namespace jzx::detail {
 
-enum class Stage : uint32_t {
+enum class Stage : uint8_t {
   alone,    // there is no future yet
   pending,  // neither end has come
   settled,

@@ -63,23 +63,30 @@ class Tether {
     }
   }
 
-  // `cancel_future()` asks the future for an early end; true: it was taken back.
-  template <class CancelFuture>
-  [[nodiscard]] Cancelled cancel(CancelFuture&& cancel_future) noexcept {
+  // True: the future is there until end_cancel(), and is to be cancelled. False: there is nothing
+  // to do.
+  [[nodiscard]] bool begin_cancel() noexcept {
     uint32_t word = word_.load(std::memory_order_relaxed);  // a first guess
     for (;;) {
-      if ((word & kCancelled) != 0) return Cancelled::nothing;
+      if ((word & kCancelled) != 0) return false;
       if (exchange(word, (word == kTied ? kCancelling : kLoose) | kCancelled)) break;
     }
-    if (word != kTied) return Cancelled::nothing;
-    const bool is_taken_back = cancel_future();
-    word = kCancelling | kCancelled;
+    return word == kTied;
+  }
+  // It has been asked for an early end, and was perhaps taken back.
+  [[nodiscard]] Cancelled end_cancel(bool is_taken_back) noexcept {
+    uint32_t word = kCancelling | kCancelled;
     if (exchange_strongly(word, (is_taken_back ? kLoose : kTied) | kCancelled)) {
       return is_taken_back ? Cancelled::taken_back : Cancelled::nothing;
     }
     // It has arrived. release: pairs with what comes next to this word.
     word_.store(kLoose | kCancelled, std::memory_order_release);
     return Cancelled::go_on;
+  }
+  // Both: `cancel_future()` asks the future for an early end; true: it was taken back.
+  template <class CancelFuture>
+  [[nodiscard]] Cancelled cancel(CancelFuture&& cancel_future) noexcept {
+    return begin_cancel() ? end_cancel(cancel_future()) : Cancelled::nothing;
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "kinds/fiber/deadline.hpp"
 #include "kinds/fiber/wait_word.hpp"
 
 namespace jzx::kinds {
@@ -24,34 +25,45 @@ detail::FutureCore* resume_fiber(detail::FutureCore& core) {
 
 }  // namespace
 
-bool wait_for_future(Fiber& fiber, detail::FutureCore& core,
-                     detail::FutureCore::Resume discard) noexcept {
+using detail::WaitEnd;
+
+WaitEnd wait_for_future(Fiber& fiber, detail::FutureCore& core, detail::FutureCore::Resume discard,
+                        uint64_t limit_ms) noexcept {
   auto* waiter =
       new (core.slot) FiberWaiter{.word = {}, .discard = discard, .waker = fiber.waker()};
   core.resume = &resume_fiber;
   // It came meanwhile: nobody else knows of the waiter.
-  if (core.handover.leave()) return true;
-  bool is_cancelled = false;
+  if (core.handover.leave()) return WaitEnd::done;
+  Deadline deadline;
+  if (limit_ms != kNoLimit) deadline.arm(fiber.turn().host, fiber.turn().actor, limit_ms);
+  bool is_late = false;
+  bool is_killed = false;
+  auto ask_to_end = [&, was_asked = false]() mutable {
+    if (!std::exchange(was_asked, true)) core.cancel(core);
+  };
   const auto suspend = [&] {
+    if (!is_late && deadline.has_passed()) {
+      is_late = true;
+      if (core.cancel == nullptr) return false;
+      ask_to_end();
+      return true;
+    }
     if (fiber.suspend()) return true;
+    is_killed = true;
     if (!core.cancel_on_drop) return false;
     // What it waits for is ended before the fiber is.
-    if (!std::exchange(is_cancelled, true)) core.cancel(core);
+    ask_to_end();
     fiber.suspend_to_the_end();
     return true;
   };
-  switch (waiter->word.wait(suspend)) {
-    case WaitWord::End::delivered:
-      if (!is_cancelled) return true;
-      discard(core);
-      break;
-    case WaitWord::End::too_late:
-      discard(core);
-      break;
-    case WaitWord::End::abandoned:
-      break;
+  const WaitWord::End end = waiter->word.wait(suspend);
+  deadline.cancel();
+  if (is_killed) {
+    if (end != WaitWord::End::abandoned) discard(core);
+    return WaitEnd::killed;
   }
-  return false;
+  if (end == WaitWord::End::abandoned) return WaitEnd::timed_out;
+  return is_late ? WaitEnd::late : WaitEnd::done;
 }
 
 }  // namespace jzx::kinds

@@ -5,14 +5,20 @@
 // Threads: the fiber's; the promise's end on any.
 #pragma once
 
-#include <jzx/detail/future_state.hpp>
+#include <cstdint>
+
+#include <jzx/future.hpp>
 
 #include "kinds/fiber/fiber.hpp"
 
 namespace jzx::kinds {
 
-// False: the fiber is to end, and the state is no longer the caller's.
-[[nodiscard]] bool wait_for_future(Fiber& fiber, detail::FutureCore& core,
-                                   detail::FutureCore::Resume discard) noexcept;
+// How long a wait without end is.
+inline constexpr uint64_t kNoLimit = UINT64_MAX;
+
+// When the time is up the future is cancelled; one that cannot be is left.
+[[nodiscard]] detail::WaitEnd wait_for_future(Fiber& fiber, detail::FutureCore& core,
+                                              detail::FutureCore::Resume discard,
+                                              uint64_t limit_ms) noexcept;
 
 }  // namespace jzx::kinds

@@ -1,0 +1,54 @@
+// A wait that does not last for ever.
+//
+//   auto answer = with_timeout(5s, actor.ask(Question{}));     a future, for every way to wait
+//   future.get_for(5s)                                         in a fiber or on a thread
+//
+// When the time is up it cancels what it waits for, waits for the end of that, and answers
+// Errc::timed_out; or with the value, if that came after all. What is waited for may use memory of
+// whoever waits, so it never answers before that has ended.
+//
+// The time is that of the system whose code calls, as with jzx::sleep(); elsewhere give it a
+// timer:   with_timeout(runtime.sleep(5s), future).
+#pragma once
+
+#include <chrono>
+#include <utility>
+
+#include <jzx/async/combinators.hpp>
+#include <jzx/async/sleep.hpp>
+#include <jzx/future.hpp>
+
+namespace jzx {
+namespace detail {
+
+template <class T>
+struct MakeTimed {
+  using Storage = NoStorage;
+  static constexpr Decides kDecides = Decides::any;
+
+  template <class Whole>
+  static void put(Whole& whole, Storage& /*storage*/) {
+    put_by<PackOf<T, void>>(whole, "with_timeout", [&] {
+      Result<T> result = whole.template take<T>(0);
+      const Result<void> timer = whole.template take<void>(1);
+      if (result || whole.decider() == 0) return whole.put_result(std::move(result));
+      // A timer that could not be, or that was cancelled with the whole, says why.
+      whole.put_result(timer ? Error(Errc::timed_out, {}, "with_timeout") : timer.error());
+    });
+  }
+};
+
+}  // namespace detail
+
+// Until the timer is up, which is any future.
+template <class T>
+[[nodiscard]] Future<T> with_timeout(Future<void> timer, Future<T> future) {
+  return detail::GatherState<T, detail::MakeTimed<T>>::of(std::move(future), std::move(timer));
+}
+template <class T>
+[[nodiscard]] Future<T> with_timeout(std::chrono::milliseconds time, Future<T> future) {
+  if (future.is_ready()) return future;
+  return with_timeout(jzx::sleep(time), std::move(future));
+}
+
+}  // namespace jzx
