@@ -47,7 +47,8 @@ Future<int64_t> Begun::begin() noexcept {
 
 void Begun::completed(io::Operation& operation) {
   auto& self = static_cast<Begun&>(operation);
-  if (self.executor_.end_list.remove(self)) self.settle_with(self.Operation::result);
+  if (self.executor_.end_list.remove(self)) return self.settle_with(self.Operation::result);
+  self.is_completed_ = true;
 }
 
 void Begun::perform(base::Runnable& work, base::Executor&) {
@@ -61,8 +62,13 @@ void Begun::cancelled(detail::FutureCore& core) {
   if (self.executor_.may_use_here()) self.executor_.io().cancel(self);
 }
 
+// On the last thread that is left. Who waits may free the buffer as soon as he is told.
 void Begun::ended(base::AtEnd& entry) {
-  static_cast<Begun&>(entry).settle_with(Error(Errc::loop_closed));
+  auto& self = static_cast<Begun&>(entry);
+  io::Reactor& reactor = self.executor_.io();
+  reactor.cancel(self);
+  while (!self.is_completed_) (void)reactor.wait(0);
+  self.settle_with(Error(Errc::loop_closed));
 }
 
 int64_t operate_now(base::Executor& executor, io::Operation& operation) noexcept {

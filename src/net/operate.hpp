@@ -54,6 +54,7 @@ class Begun final : public detail::FutureState<int64_t>,
   static void ended(base::AtEnd& entry);
 
   base::Executor& executor_;
+  bool is_completed_ = false;  // after the end of the executor was told
 };
 
 // An operation that ends at once: its result, or -errno.

@@ -4,7 +4,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
+#include "net/operate.hpp"
 #include "net/place.hpp"
 
 namespace jzx {
@@ -217,6 +219,25 @@ TEST(StreamThatWaits, EndsWhenItIsClosed) {
     loop.run_once(0ms);
     ends->first.close();
     EXPECT_EQ(loop.run_until(std::move(reading)).error().code(), Errc::cancelled);
+  }
+}
+
+// The thread may free its buffer when it has been told.
+TEST(StreamThatWaits, OnAThreadEndsWithItsSystem) {
+  for (const Reactor reactor : {Reactor::epoll, Reactor::io_uring}) {
+    auto runtime = std::make_unique<Runtime>(RuntimeOptions{.workers = 1, .reactor = reactor});
+    if (!*runtime) continue;
+    auto ends = Stream::pair(*runtime);
+    Errc code = Errc::ok;
+    std::thread reader([&] {
+      const auto buffer = std::make_unique<std::array<std::byte, 64>>();
+      code = ends->first.read(*buffer).get().error().code();
+    });
+    io::Reactor& outside = net::executor_of(net::Home(*runtime).keeper())->io();
+    while (outside.pending_count() == 0) std::this_thread::yield();
+    runtime.reset();
+    reader.join();
+    EXPECT_TRUE(code == Errc::loop_closed) << to_string(code);
   }
 }
 
