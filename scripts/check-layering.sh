@@ -50,6 +50,9 @@ detail/gathering.hpp: async
 async/task.hpp: async
 async/combinators.hpp: async
 async/timeout.hpp: async
+async/scope.hpp: async
+detail/nursery.hpp: async
+detail/ready_list.hpp: async
 async/sleep.hpp: async
 net/address.hpp: base
 net/home.hpp: net

@@ -1,9 +1,12 @@
 // Readers that keep what came too early.
+#include <chrono>
+
 #include "net/place.hpp"
 
 namespace jzx {
 namespace {
 
+using namespace std::chrono_literals;
 using net::BufferedReader;
 using net::Stream;
 
@@ -93,6 +96,20 @@ TEST_P(Buffered, ACancelledReadKeepsWhatCame) {
   EXPECT_EQ(finish(std::move(reading)).error().code(), Errc::cancelled);
   say("ne\n");
   EXPECT_EQ(*run(reader.read_line()), "half a line");
+}
+
+TEST_P(Buffered, AReadMayHaveADeadline) {
+  BufferedReader reader(stream);
+  say("too sl");
+  Result<std::string> late = run(with_timeout(5ms, reader.read_line()));
+  if (GetParam().waiter == net_test::Waiter::thread) {
+    // A thread has no timers of its own.
+    EXPECT_FALSE(late.ok());
+  } else {
+    EXPECT_EQ(late.error().code(), Errc::timed_out);
+  }
+  say("ow\n");
+  EXPECT_EQ(*run(reader.read_line()), "too slow");
 }
 
 }  // namespace

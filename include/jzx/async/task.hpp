@@ -54,6 +54,8 @@ namespace detail {
 struct TaskPromise;
 template <class T>
 struct TypedTaskPromise;
+class NurseryBell;    // see nursery.hpp
+class TokenQuestion;  // see scope.hpp
 
 // ---- the end of a task ----
 
@@ -213,6 +215,12 @@ struct TaskPromise {
   FailureAwaiter await_transform(Failure&& failure) noexcept {
     return FailureAwaiter(failure.error);
   }
+  template <class B>
+  requires std::is_same_v<B, NurseryBell>
+  auto await_transform(B& bell) noexcept { return bell.awaiter(); }
+  template <class Q>
+  requires std::is_same_v<Q, TokenQuestion>
+  auto await_transform(Q) noexcept { return Q::ask(*root); }
   StopAnswer await_transform(StopQuestion) noexcept {
     return StopAnswer(root->is_stop_requested());
   }
@@ -248,7 +256,7 @@ struct TypedTaskPromise : TaskResult<T> {
   void return_value(T&& value) { this->put_result(std::in_place, std::move(value)); }
   void return_value(const T& value) { this->put_result(std::in_place, value); }
   void return_value(const Error& error) { this->put_result(error); }
-  void return_value(Result<T>&& whole) { this->put_result(std::move(whole)); }
+  void return_value(Result<T>&& given) { this->put_result(std::move(given)); }
   template <class U>
   requires std::is_constructible_v<T, U>
   void return_value(U&& value) { this->put_result(std::in_place, std::forward<U>(value)); }

@@ -1,6 +1,7 @@
 // A wait that does not last for ever.
 //
 //   auto answer = with_timeout(5s, actor.ask(Question{}));     a future, for every way to wait
+//   auto result = co_await with_timeout(5s, fetch(1));         a task, of a task
 //   future.get_for(5s)                                         in a fiber or on a thread
 //
 // When the time is up it cancels what it waits for, waits for the end of that, and answers
@@ -12,10 +13,13 @@
 #pragma once
 
 #include <chrono>
+#include <type_traits>
 #include <utility>
 
 #include <jzx/async/combinators.hpp>
 #include <jzx/async/sleep.hpp>
+#include <jzx/async/task.hpp>
+#include <jzx/detail/nursery.hpp>
 #include <jzx/future.hpp>
 
 namespace jzx {
@@ -38,6 +42,12 @@ struct MakeTimed {
   }
 };
 
+inline Task<void> sleep_in_task(std::chrono::milliseconds time) {
+  auto nap = jzx::sleep(time);
+  Result<void> result = co_await nap;
+  co_await result;
+}
+
 }  // namespace detail
 
 // Until the timer is up, which is any future.
@@ -49,6 +59,36 @@ template <class T>
 [[nodiscard]] Future<T> with_timeout(std::chrono::milliseconds time, Future<T> future) {
   if (future.is_ready()) return future;
   return with_timeout(jzx::sleep(time), std::move(future));
+}
+
+// The same for a task, which is asked to stop.
+template <class T>
+Task<T> with_timeout(std::chrono::milliseconds time, Task<T> task) {
+  detail::Nursery nursery;
+  detail::KeptChain<T> work(nursery, std::move(task));
+  detail::KeptChain<void> clock(nursery, detail::sleep_in_task(time));
+  bool is_up = false;
+  while (nursery.run_ready()) {
+    if (work.has_ended()) {
+      clock.request_stop();
+    } else if (clock.has_ended()) {
+      is_up = true;
+      work.request_stop();
+    }
+    co_await nursery.bell();
+  }
+  if (is_up && !work.result()) {
+    if (clock.result()) {
+      work.result() = Error(Errc::timed_out, {}, "with_timeout");
+    } else if (clock.result().error().code() != Errc::cancelled) {
+      work.result() = clock.result().error();  // why there was no timer
+    }
+  }
+  if constexpr (std::is_void_v<T>) {
+    co_await work.result();
+  } else {
+    co_return std::move(work.result());
+  }
 }
 
 }  // namespace jzx

@@ -34,6 +34,12 @@ namespace jzx::detail {
 
 JZX_API void yield_thread() noexcept;
 
+// Somebody who is told when the chain is asked to stop.
+struct StopWatch {
+  void (*stop)(StopWatch& self);
+  void (*destroy)(StopWatch& self) noexcept;
+};
+
 class TaskRoot {
  public:
   // Sees to it that the root is run soon.
@@ -42,6 +48,9 @@ class TaskRoot {
   explicit TaskRoot(WakeFn function) noexcept : wake_(function) {}
   TaskRoot(const TaskRoot&) = delete;
   TaskRoot& operator=(const TaskRoot&) = delete;
+  ~TaskRoot() {
+    if (StopWatch* watch = stop_watch()) watch->destroy(*watch);
+  }
 
   // ---- for the runner ----
 
@@ -92,14 +101,25 @@ class TaskRoot {
   [[nodiscard]] bool was_taken_back() const noexcept { return awaited_ == nullptr; }
   [[nodiscard]] bool is_stop_requested() const noexcept { return tether_.is_cancelled(); }
 
+  // One for the chain; it goes with the root.
+  void set_stop_watch(StopWatch& watch) {
+    watch_.store(&watch, std::memory_order_relaxed);  // published by the next line
+    if (tether_.look_cancelled()) watch.stop(watch);
+  }
+  // relaxed: the chain's own, or ordered by the tether.
+  [[nodiscard]] StopWatch* stop_watch() const noexcept {
+    return watch_.load(std::memory_order_relaxed);
+  }
+
   // ---- for who wants it to end ----
 
   void request_stop() {
-    switch (tether_.cancel([&] {
-      if (!cancel_core(*awaited_)) return false;
-      awaited_ = nullptr;
-      return true;
-    })) {
+    const bool is_tied = tether_.begin_cancel();
+    if (StopWatch* watch = stop_watch()) watch->stop(*watch);
+    if (!is_tied) return;
+    const bool is_taken_back = cancel_core(*awaited_);
+    if (is_taken_back) awaited_ = nullptr;
+    switch (tether_.end_cancel(is_taken_back)) {
       case Cancelled::nothing:
         return;
       case Cancelled::go_on:
@@ -143,6 +163,7 @@ class TaskRoot {
   FutureCore* awaited_ = nullptr;
   Tether<> tether_;
   std::atomic<Bell> bell_{Bell::quiet};
+  std::atomic<StopWatch*> watch_{nullptr};
 };
 
 }  // namespace jzx::detail

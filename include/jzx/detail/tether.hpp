@@ -40,6 +40,12 @@ class Tether {
     return (word_.load(std::memory_order_acquire) & kCancelled) != 0;  // pairs with cancel()
   }
 
+  // The same by a change of the word: a canceller that this does not see sees what was written
+  // before it.
+  [[nodiscard]] bool look_cancelled() noexcept {
+    return (word_.fetch_or(0, std::memory_order_acq_rel) & kCancelled) != 0;
+  }
+
   // Before the future is left. False: it has been cancelled, and is not tied.
   [[nodiscard]] bool tie() noexcept {
     uint32_t expected = kLoose;
