@@ -27,7 +27,7 @@ struct TaskType {
   void (*destroy)(SpawnedTask& task) noexcept;
 };
 
-struct SpawnedTask : TaskRoot {
+struct JZX_API SpawnedTask : TaskRoot {
   SpawnedTask(const TaskType& the_type) noexcept;  // NOLINT: the root is made with it
 
   const TaskType& type;
