@@ -101,6 +101,12 @@ class OperationTest : public ReactorTest {
     Call call(Opcode::close, handle);
     return run(call);
   }
+  // When there is no reactor any more.
+  void close_all_by_hand() {
+    for (const Handle handle : std::exchange(handles_, {})) {
+      ::close(static_cast<int>(handle.value & INT32_MAX));
+    }
+  }
   std::array<Handle, 2> two(Opcode what) {
     std::array<Handle, 2> ends;
     Call call(what);

@@ -131,6 +131,7 @@ TEST_P(Operations, ACancelledOneCompletesOnce) {
   EXPECT_EQ(submit(reading), Submitted::pending);
   reactor->cancel(reading);
   EXPECT_EQ(reading.completions, 0) << "never from inside cancel()";
+  EXPECT_TRUE(is_readable(reactor->pollable_fd())) << "whoever sleeps there is woken";
   EXPECT_EQ(await(reading), -ECANCELED);
   tell();
   EXPECT_EQ(reading.completions, 1);
@@ -220,16 +221,21 @@ TEST_P(Operations, ANewHandleOfTheSameNumberStartsAnew) {
 TEST_P(Operations, WhatIsPendingWhenTheReactorEndsIsNotTouchedAnyMore) {
   const auto [reader, writer] = pipe();
   Reading reading(reader);
-  Reading submitted_only(reader);
   EXPECT_EQ(submit(reading), Submitted::pending);
+  const Handle listening = listener();
+  Address peer;
+  Call accept(Opcode::accept, listening);
+  accept.address = &peer;
+  EXPECT_EQ(submit(accept), Submitted::pending);
   tell();
+  Reading not_handed_over(socket_pair()[0]);
+  EXPECT_EQ(submit(not_handed_over), Submitted::pending);
   reactor.reset();
   EXPECT_EQ(reading.completions, 0);
   const int fd = static_cast<int>(writer.value & INT32_MAX);
   EXPECT_EQ(::write(fd, "x", 1), 1);
   EXPECT_EQ(reading.bytes[0], '\0');
-  ::close(fd);
-  ::close(static_cast<int>(reader.value & INT32_MAX));
+  close_all_by_hand();
 }
 
 }  // namespace

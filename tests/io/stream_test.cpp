@@ -149,10 +149,22 @@ TEST_P(Streams, AnEndIsReadAsNothing) {
     EXPECT_EQ(write(far, "last"), 4);
     EXPECT_EQ(with_value(Opcode::shutdown, far, static_cast<int64_t>(Direction::writing)), 0);
     EXPECT_EQ(read(near), "last");
-    EXPECT_EQ(read(near), "") << "no edge follows the one that told of both";
+    EXPECT_EQ(read(near), "");
     EXPECT_EQ(read(near), "");
     EXPECT_EQ(write(near, "half open"), 9);
     EXPECT_EQ(read(far), "half open");
+  }
+}
+
+TEST_P(Streams, AnEndThatIsToldWithTheLastBytesIsReadAfterThem) {
+  for (const auto& [near, far] : {connection(), socket_pair(), pipe()}) {
+    Reading reading(near);
+    EXPECT_EQ(submit(reading), Submitted::pending);
+    tell();
+    EXPECT_EQ(write(far, "last"), 4);
+    EXPECT_EQ(close(far), 0);
+    EXPECT_EQ(await(reading), 4);
+    EXPECT_EQ(run(reading), 0) << "no edge follows the one that told of both";
   }
 }
 
@@ -197,6 +209,22 @@ TEST_P(Streams, AFullOneIsWrittenWhenSomebodyReads) {
     EXPECT_EQ(read_exactly(from, filled).size(), filled);
     EXPECT_EQ(await(writing), 4);
     EXPECT_EQ(read(from), "more");
+  }
+}
+
+TEST_P(Streams, AWriterAndAReaderOfOneHandleMayBothWait) {
+  for (const auto& [near, far] : {socket_pair(), connection()}) {
+    const size_t filled = fill(near);
+    Writing writing(near, "more");
+    EXPECT_EQ(submit(writing), Submitted::pending);
+    Reading reading(near);
+    EXPECT_EQ(submit(reading), Submitted::pending);
+    tell();
+    EXPECT_EQ(read_exactly(far, filled).size(), filled);
+    EXPECT_EQ(await(writing), 4);
+    EXPECT_EQ(read(far), "more");
+    EXPECT_EQ(write(far, "answer"), 6);
+    EXPECT_EQ(await(reading), 6);
   }
 }
 
