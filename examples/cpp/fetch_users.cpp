@@ -49,8 +49,9 @@ std::string base_url;  // of the server
 
 jzx::Task<User> fetch_user(int id) {
   auto getting = http::get(base_url + "/users/" + std::to_string(id));
-  jzx::Result<http::Response> response = co_await getting;
-  co_return User{(co_await response).body};  // or this task ends with the error
+  jzx::Result<http::Response> result = co_await getting;
+  const http::Response response = co_await result;  // or this task ends with the error
+  co_return User{response.body};
 }
 
 jzx::Task<std::vector<std::string>> fetch_posts(int id) {
