@@ -48,6 +48,8 @@ detail/future_link.hpp: async
 detail/task_root.hpp: async
 async/task.hpp: async
 async/sleep.hpp: async
+async/self.hpp: kinds/handlers
+detail/handling.hpp: kinds/handlers
 detail/spawned_task.hpp: kinds/coroutine
 promise.hpp: async
 actor_ref.hpp: kinds/handlers

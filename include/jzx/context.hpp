@@ -5,6 +5,7 @@
 #include <new>
 #include <string_view>
 
+#include <jzx/async/self.hpp>
 #include <jzx/detail/become.hpp>
 #include <jzx/system.hpp>
 
@@ -104,7 +105,7 @@ class Context final : public SystemFace {
 
   // ---- for the library ----
 
-  enum class Wish : uint16_t { go_on, rearrange, stop, fail };
+  enum class Wish : uint16_t { go_on, rearrange, stop, fail, panic };
   Context(detail::Port& port, ActorId self, void* seat, Envelope* envelope) noexcept
       : SystemFace(&port), self_(self), envelope_(envelope), seat_(seat) {}
   ~Context() = default;
@@ -123,6 +124,11 @@ class Context final : public SystemFace {
   [[nodiscard]] bool take_unstash() noexcept { return std::exchange(wants_unstash_, false); }
   void end_stash() noexcept { is_stashing_ = false; }
   [[nodiscard]] Wish wish() const noexcept { return wish_; }
+  // What a coroutine handler ended with.
+  void fail_with(const Error& error) noexcept {
+    fail(error.message());
+    if (error.code() == Errc::exception) wish_ = Wish::panic;
+  }
   // After fail().
   [[nodiscard]] std::string_view why() const noexcept { return why_.view(); }
 

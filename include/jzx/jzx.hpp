@@ -3,6 +3,7 @@
 
 #include <jzx/actor.hpp>
 #include <jzx/actor_ref.hpp>
+#include <jzx/async/self.hpp>
 #include <jzx/async/sleep.hpp>
 #include <jzx/async/task.hpp>
 #include <jzx/context.hpp>

@@ -46,11 +46,13 @@
 
 namespace jzx {
 
+class Self;
 template <class T>
 class Task;
 
 namespace detail {
 
+class Port;
 struct TaskPromise;
 template <class T>
 struct TypedTaskPromise;
@@ -168,6 +170,21 @@ class StopAnswer {
   bool answer_;
 };
 
+// Whose code runs on this thread, and in which system; 0: no actor's.
+[[nodiscard]] JZX_API ActorId acting_here(Port*& port) noexcept;
+
+struct SelfQuestion {};
+class SelfAnswer {
+ public:
+  explicit SelfAnswer(ActorId sender) noexcept : sender_(sender) {}
+  [[nodiscard]] bool await_ready() const noexcept { return true; }
+  void await_suspend(std::coroutine_handle<>) const noexcept {}
+  [[nodiscard]] Self await_resume() const noexcept;
+
+ private:
+  ActorId sender_;
+};
+
 // ---- the promise of the coroutine ----
 
 struct TaskPromise {
@@ -216,6 +233,7 @@ struct TaskPromise {
   StopAnswer await_transform(StopQuestion) noexcept {
     return StopAnswer(root->is_stop_requested());
   }
+  SelfAnswer await_transform(SelfQuestion) noexcept { return SelfAnswer(root->sender); }
 
   TaskRoot* root = nullptr;
   std::coroutine_handle<> continuation;  // who awaits it; none: it is the first of its chain
@@ -366,5 +384,8 @@ detail::TypedTaskPromise<void>::get_return_object_on_allocation_failure() noexce
 
 // Was the task asked to stop?   if (co_await jzx::stop_requested()) …
 [[nodiscard]] inline detail::StopQuestion stop_requested() noexcept { return {}; }
+
+// The actor that the task runs in, see self.hpp:   jzx::Self self = co_await jzx::this_actor();
+[[nodiscard]] inline detail::SelfQuestion this_actor() noexcept { return {}; }
 
 }  // namespace jzx

@@ -45,6 +45,8 @@ class TaskRoot {
 
   // ---- for the runner ----
 
+  ActorId sender = 0;  // of the message that the chain handles, if it does
+
   void begin(std::coroutine_handle<> first) noexcept {
     waiting_ = first;
     bell_.store(Bell::rung, std::memory_order_relaxed);  // the runner's own
