@@ -160,10 +160,12 @@ void answer(Context& context, Promise<R>& promise, Handle&& handle) {
     handle_by_task<R>(context, handle(), &promise);
   } else if constexpr (std::is_void_v<R>) {
     handle();
-    if (!is_stashing(context)) promise.resolve();
+    if (!is_stashing(context)) settle_ask(envelope_of(context), promise, std::in_place);
   } else {
     R reply = handle();
-    if (!is_stashing(context)) promise.resolve(std::move(reply));
+    if (!is_stashing(context)) {
+      settle_ask(envelope_of(context), promise, std::in_place, std::move(reply));
+    }
   }
 }
 

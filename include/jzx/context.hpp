@@ -111,6 +111,7 @@ class Context final : public SystemFace {
   ~Context() = default;
   void begin(Envelope* envelope) noexcept { envelope_ = envelope; }
   [[nodiscard]] void* seat() const noexcept { return seat_; }
+  [[nodiscard]] Envelope* envelope() const noexcept { return envelope_; }
   [[nodiscard]] detail::Port& port() const noexcept { return *port_; }
   // What the handler wants done when it has returned; asked once.
   [[nodiscard]] bool is_stashing() const noexcept { return is_stashing_; }
@@ -145,6 +146,9 @@ class Context final : public SystemFace {
   };
 };
 
+inline Envelope& detail::envelope_of(const Context& context) noexcept {
+  return *context.envelope();
+}
 inline bool detail::is_stashing(const Context& context) noexcept { return context.is_stashing(); }
 
 }  // namespace jzx

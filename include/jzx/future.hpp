@@ -52,7 +52,8 @@ enum class WaitEnd : uint8_t {
 // Waits in the way of whoever calls: a fiber is suspended, a thread blocks. `discard` ends a state
 // that nobody waits for any more.
 [[nodiscard]] JZX_API WaitEnd await_result(FutureCore& core, FutureCore::Resume discard) noexcept;
-// What a promise that is dropped rejects its future with: why its actor ended, if it did.
+// What a promise that is dropped rejects its future with: why its actor ended, if it did (code
+// no_such_actor, "the actor ended: panic: too far").
 [[nodiscard]] JZX_API Error why_broken() noexcept;
 // After WaitEnd::killed: unwinds the fiber, or returns if that is being done.
 JZX_API void unwind_fiber();
@@ -237,6 +238,14 @@ class Promise {
   void resolve(typename Result<T>::Value value) { settle(std::in_place, std::move(value)); }
   void resolve() requires std::is_void_v<T> { settle(std::in_place); }
   void reject(const Error& error) { settle(error); }
+
+  // For the library: settles it with a value, or an error. False: nobody wants it any more.
+  template <class... Args>
+  [[nodiscard]] bool settle_if_wanted(Args&&... args) {
+    if (state_ == nullptr) return true;
+    state_->put_result(std::forward<Args>(args)...);
+    return std::exchange(state_, nullptr)->settle_if_wanted();
+  }
 
   // Both ends at once; without memory both are empty.
   [[nodiscard]] static FutureAndPromise<T> try_make() noexcept {

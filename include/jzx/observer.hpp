@@ -18,6 +18,7 @@ enum class DeadLetterReason : uint8_t {
   not_handled,  // it has no handler for such a message
   overload,     // its mailbox was full, and it drops what does not fit
   closing,      // the system ended
+  late_reply,   // who asked does not wait any more; the envelope is the question's
 };
 
 // What is done with a stalled handler where there is no observer.
@@ -40,7 +41,9 @@ class Observer {
   // More work than the mark waits for the workers, from outside of them. Once until it has halved.
   virtual void injection_high(uint64_t /*waiting*/) {}
   virtual void mailbox_full(ActorId) {}
-  // The message is still in the envelope, and is destroyed after this returns.
+  // The message is still in the envelope, and is destroyed after this returns. A late reply has no
+  // envelope of its own: it is told with that of the question, which was handled, and whose sender
+  // is the target; it is not in the ledger.
   virtual void dead_letter(ActorId /*target*/, Envelope&, DeadLetterReason) {}
 };
 

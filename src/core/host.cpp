@@ -236,6 +236,7 @@ void Host::dead_letter(ActorId target, Envelope& envelope, DeadLetterReason reas
   JZX_ASSERT((envelope.flags & Envelope::kSystem) == 0);
   ++counters.dead_lettered;
   if (Observer* observer = system.observer()) observer->dead_letter(target, envelope, reason);
+  const Ending because(*this, reason);
   discard(envelope);
 }
 

@@ -147,6 +147,14 @@ struct FutureState : FutureCore {
     std::construct_at(&result, std::forward<Args>(args)...);
   }
   void settle() { go_on(settle_and_return()); }
+  // The same. False: nobody wanted the result any more.
+  [[nodiscard]] bool settle_if_wanted() {
+    const Settled settled = handover.settle();
+    if (settled == Settled::first) return true;
+    const bool is_wanted = settled == Settled::second && resume != &discard;
+    go_on(settled == Settled::second ? this : discard(*this));
+    return is_wanted;
+  }
   // The same for a continuation: whose turn is next.
   [[nodiscard]] FutureCore* settle_and_return() {
     switch (handover.settle()) {

@@ -49,22 +49,30 @@ JZX_API void run_handling(Context& context, Handling& handling);
 // The handler of a plain message ended with this error, and so does its actor.
 JZX_API void fail_handler(Context& context, const Error& error) noexcept;
 
+// Whoever asked the question in this envelope does not wait for the reply any more.
+JZX_API void note_late_reply(Envelope& envelope) noexcept;
+
+// Settles the promise in a question with a value, or an error.
+template <class R, class... Args>
+void settle_ask(Envelope& question, Promise<R>& promise, Args&&... args) {
+  if (!promise.settle_if_wanted(std::forward<Args>(args)...)) [[unlikely]]
+    note_late_reply(question);
+}
+
+// The message that is being handled.
+[[nodiscard]] Envelope& envelope_of(const Context& context) noexcept;
+
 // What the handler's end means to who asked; for a plain message the promise is null.
 template <class R>
 void report_result(Context& context, Promise<R>* promise, Result<R>&& result,
                    bool is_stop_requested) {
   if (promise == nullptr) {
     if (!result.ok()) fail_handler(context, result.error());
-  } else if (result.ok()) {
-    if constexpr (std::is_void_v<R>) {
-      promise->resolve();
-    } else {
-      promise->resolve(std::move(result).value());
-    }
-  } else if (!is_stop_requested || result.error().code() != Errc::cancelled) {
-    promise->reject(result.error());
+    return;
   }
-  // Otherwise its actor ends, and the promise, which ends with the message, says why.
+  // Its actor ends: the promise, which ends with the message, says why.
+  if (is_stop_requested && result.error().code() == Errc::cancelled) return;
+  settle_ask(envelope_of(context), *promise, std::move(result));
 }
 
 template <class R>

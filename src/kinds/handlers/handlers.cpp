@@ -230,8 +230,9 @@ class HandlersKind final : public core::Kind {
     if (!is_extended(actor)) return how;
     Handlings& handlings = extras_of(actor).handlings;
     if (handlings.is_empty() && !handlings.is_ending()) return how;
-    turn.finish();
     handlings.begin_end(turn.host, how);
+    const core::Ending because(turn.host, handlings.exit_reason(), handlings.exit_text());
+    turn.finish();
     if (const Outcome outcome = stop_handlings(actor, turn); outcome != Outcome::stopped) {
       return outcome;
     }

@@ -73,6 +73,9 @@ class Handlings {
     exit_reason_ = host.exit_reason;
     exit_text_ = host.exit_text;
   }
+  // Why, once it has begun to.
+  [[nodiscard]] ExitReason exit_reason() const noexcept { return exit_reason_; }
+  [[nodiscard]] const ExitText& exit_text() const noexcept { return exit_text_; }
   // When all have ended.
   [[nodiscard]] core::Outcome end(core::Turn& turn) const noexcept {
     if (outcome_ != core::Outcome::failed) return outcome_;
