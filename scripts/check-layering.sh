@@ -46,6 +46,7 @@ detail/handover.hpp: async
 detail/tether.hpp: async
 detail/future_link.hpp: async
 detail/task_root.hpp: async
+detail/timed_ask.hpp: async
 async/task.hpp: async
 async/sleep.hpp: async
 async/self.hpp: kinds/handlers

@@ -2,10 +2,24 @@
 // and knows at compile time what an ask is answered with.
 #pragma once
 
+#include <chrono>
+
 #include <jzx/actor.hpp>
+#include <jzx/detail/timed_ask.hpp>
 #include <jzx/pid.hpp>
 
 namespace jzx {
+
+namespace detail {
+
+template <class T>
+[[nodiscard]] Future<T> wait_for_answer(Pid asked, std::chrono::milliseconds timeout,
+                                        Future<T>&& answer) {
+  if (!asked) return std::move(answer);
+  return TimedAsk<T>::wait(*asked.port(), timeout, std::move(answer));
+}
+
+}  // namespace detail
 
 template <class A>
 class ActorRef {
@@ -47,6 +61,14 @@ class ActorRef {
     }
   }
 
+  // The same, but for so long only: then Errc::timed_out. An answer that comes later is dropped,
+  // and told to the observer (DeadLetterReason::late_reply). On a loop's thread, or any of a
+  // runtime.
+  template <class M>
+  [[nodiscard]] auto ask_for(std::chrono::milliseconds timeout, M&& message) const {
+    return detail::wait_for_answer(pid_, timeout, ask(std::forward<M>(message)));
+  }
+
   [[nodiscard]] constexpr Pid pid() const noexcept { return pid_; }
   constexpr operator Pid() const noexcept { return pid_; }  // NOLINT: every ActorRef is a Pid
   [[nodiscard]] constexpr ActorId id() const noexcept { return pid_.id(); }
@@ -77,6 +99,11 @@ template <class Reply, class M>
   } else {
     return Future<Reply>();
   }
+}
+// For so long only; see ActorRef::ask_for().
+template <class Reply, class M>
+[[nodiscard]] Future<Reply> ask_for(std::chrono::milliseconds timeout, Pid target, M&& message) {
+  return detail::wait_for_answer(target, timeout, ask<Reply>(target, std::forward<M>(message)));
 }
 
 }  // namespace jzx

@@ -7,6 +7,7 @@
 #include <jzx/detail/spawned_task.hpp>
 #include <jzx/system.hpp>
 
+#include "async/alarm.hpp"
 #include "async/sleep.hpp"
 #include "base/thread.hpp"
 #include "core/waker.hpp"
@@ -54,6 +55,16 @@ Future<void> sleep_in(Port& port, std::chrono::milliseconds time) noexcept {
   runtime::Call call(port);
   if (!call) return Future<void>::failed(Errc::loop_closed);
   return async::sleep(call.host(), time_ms);
+}
+
+Alarm* start_alarm(Port& port, std::chrono::milliseconds time, AlarmFn ring, void* owner,
+                   Errc& error) noexcept {
+  const auto time_ms = static_cast<uint64_t>(std::max<int64_t>(time.count(), 0));
+  error = Errc::no_memory;
+  if (core::Host* here = port.host_here()) return async::start_alarm(*here, time_ms, ring, owner);
+  runtime::Call call(port);
+  if (!call) return error = Errc::loop_closed, nullptr;
+  return async::start_alarm(call.host(), time_ms, ring, owner);
 }
 
 // ---- by whoever waits for it ----

@@ -70,6 +70,7 @@ TEST(AskReason, IsThatOfAnActorWhichWasKilled) {
 }
 
 struct Sleeper {
+  using Messages = jzx::Messages<Get>;
   Task<int> on(Get) {
     auto slept = sleep(std::chrono::seconds(1));
     Result<void> result = co_await slept;
@@ -163,6 +164,88 @@ TEST(LateReply, IsNotToldOfOneThatWasTaken) {
   EXPECT_EQ(loop.run_until(cell.ask(Get{})).value(), 1);
   EXPECT_EQ(got, 1);
   EXPECT_TRUE(loop.seen().dead.empty());
+}
+
+// ---- for so long only ----
+
+TEST(AskFor, GivesTheAnswerThatComesInTime) {
+  ClockedLoop loop;
+  const auto sleeper = loop.spawn<Sleeper>();
+  Future<int> asked = sleeper.ask_for(1001ms, Get{});
+  loop.advance(1000ms);
+  EXPECT_EQ(asked.get().value(), 1);
+  EXPECT_TRUE(loop.seen().dead.empty());
+}
+
+TEST(AskFor, IsTimedOutWhenTheTimeIsUpAndTheAnswerIsLate) {
+  ClockedLoop loop;
+  const auto sleeper = loop.spawn<Sleeper>();
+  Future<int> asked = sleeper.ask_for(10ms, Get{});
+  loop.advance(9ms);
+  EXPECT_FALSE(asked.is_ready());
+  loop.advance(1ms);
+  ASSERT_TRUE(asked.is_ready());
+  EXPECT_EQ(asked.get().error().code(), Errc::timed_out);
+  loop.advance(1000ms);
+  ASSERT_EQ(loop.seen().dead.size(), 1u);
+  EXPECT_EQ(loop.seen().dead.front().reason, DeadLetterReason::late_reply);
+}
+
+TEST(AskFor, ByAPlainPidIsTimedOutToo) {
+  ClockedLoop loop(Time::jumping);
+  const Pid slow = loop.spawn<Sleeper>();
+  EXPECT_EQ(loop.run_until(ask_for<int>(5ms, slow, Get{})).error().code(), Errc::timed_out);
+  EXPECT_EQ(loop.run_until(ask_for<int>(5s, slow, Get{})).value(), 1);
+}
+
+TEST(AskFor, OfOneThatIsGoneFailsAtOnce) {
+  ClockedLoop loop;
+  const auto cell = loop.spawn<Cell>();
+  EXPECT_EQ(loop.kill(cell), Errc::ok);
+  EXPECT_EQ(loop.run(), Errc::ok);
+  EXPECT_EQ(cell.ask_for(1s, Get{}).get().error().code(), Errc::no_such_actor);
+  EXPECT_EQ(ActorRef<Cell>().ask_for(1s, Get{}).get().error().code(), Errc::no_such_actor);
+}
+
+TEST(AskFor, HearsWhyTheActorEnds) {
+  ClockedLoop loop;
+  const auto cell = loop.spawn<Cell>();
+  Future<int> asked = cell.ask_for(1s, Get{});
+  EXPECT_EQ(loop.kill(cell), Errc::ok);
+  EXPECT_EQ(loop.run(), Errc::ok);
+  expect_gone(asked, "the actor ended: killed");
+}
+
+TEST(AskFor, MayBeDroppedAndTheLoopEnded) {
+  ClockedLoop loop;
+  const auto sleeper = loop.spawn<Sleeper>();
+  { Future<int> dropped = sleeper.ask_for(2s, Get{}); }
+  Future<int> kept = sleeper.ask_for(3s, Get{});
+  loop.advance(1000ms);
+  EXPECT_FALSE(kept.is_ready());
+}
+
+struct Quick {
+  static constexpr bool interleaves = true;
+  Task<int> on(Get) {
+    auto slept = sleep(std::chrono::milliseconds(1));
+    Result<void> result = co_await slept;
+    co_return 1;
+  }
+};
+
+TEST(AskFor, OnWorkersHasOneEndWhateverComesFirst) {
+  Runtime runtime = Runtime::builder().workers(2).build();
+  const auto quick = runtime.spawn<Quick>();
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Future<int>> asked;
+    for (int i = 0; i < 50; ++i)
+      asked.push_back(quick.ask_for(std::chrono::milliseconds(i % 3), Get{}));
+    for (Future<int>& one : asked) {
+      const Result<int> result = one.get();
+      EXPECT_TRUE(result.ok() || result.error().code() == Errc::timed_out);
+    }
+  }
 }
 
 }  // namespace
