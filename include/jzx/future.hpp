@@ -45,9 +45,10 @@ namespace jzx {
 namespace detail {
 
 enum class WaitEnd : uint8_t {
-  done,     // the result is there
-  refused,  // a handler runs on this thread, which does not wait
-  killed,   // the fiber that waited is to end; the state is no longer the future's
+  done,      // the result is there
+  refused,   // a handler runs on this thread, which does not wait
+  killed,    // the fiber that waited is to end; the state is no longer the future's
+  deadlock,  // who is to answer waits for the one who waits; the state is as it was
 };
 // Waits in the way of whoever calls: a fiber is suspended, a thread blocks. `discard` ends a state
 // that nobody waits for any more.
@@ -55,6 +56,7 @@ enum class WaitEnd : uint8_t {
 // What a promise that is dropped rejects its future with: why its actor ended, if it did (code
 // no_such_actor, "the actor ended: panic: too far").
 [[nodiscard]] JZX_API Error why_broken() noexcept;
+[[nodiscard]] JZX_API Error deadlock_error() noexcept;
 // After WaitEnd::killed: unwinds the fiber, or returns if that is being done.
 JZX_API void unwind_fiber();
 
@@ -109,6 +111,9 @@ class [[nodiscard]] Future {
           state_ = nullptr;
           detail::unwind_fiber();
           return Error(Errc::killed);
+        case detail::WaitEnd::deadlock:
+          std::exchange(state_, nullptr)->drop();
+          return detail::deadlock_error();
       }
     }
     return take();
@@ -176,6 +181,12 @@ class [[nodiscard]] Future {
   // ---- for the library ----
 
   explicit Future(detail::FutureState<T>* state) noexcept : state_(state) {}
+  // Of an ask, before it is used: who is to answer.
+  void note_asked(detail::Port* port, ActorId id) noexcept {
+    if (state_ == nullptr) return;
+    new (state_->slot) detail::Asked{port, id};
+    state_->is_ask = true;
+  }
   // The state, if the result is not there yet: the caller is the future's end now.
   [[nodiscard]] detail::FutureState<T>* release_pending() noexcept {
     if (state_ == nullptr || state_->handover.is_settled()) return nullptr;

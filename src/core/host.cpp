@@ -15,6 +15,10 @@ void tell_stall_on_stderr(ActorId id, const char* message, uint64_t running_ms) 
                static_cast<unsigned long long>(running_ms));
 }
 
+void tell_deadlock_on_stderr(const char* cycle) noexcept {
+  std::fprintf(stderr, "jzx: deadlock: %s\n", cycle);
+}
+
 const char* to_string(Errc code) noexcept {
   switch (code) {
     case Errc::ok:

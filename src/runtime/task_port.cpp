@@ -73,11 +73,17 @@ namespace {
 
 class FiberRoot : public TaskRoot {
  public:
-  explicit FiberRoot(kinds::Fiber& fiber) noexcept : TaskRoot(&wake), waker_(fiber.waker()) {}
+  explicit FiberRoot(kinds::Fiber& fiber) noexcept
+      : TaskRoot(&wake),
+        waker_(fiber.waker()),
+        edge_{.waiter = fiber.id(), .system = &fiber.turn().host.system} {
+    if (edge_.system->waits_for.is_on()) wait_edge = &edge_;
+  }
 
  private:
   static void wake(TaskRoot& root) noexcept { static_cast<FiberRoot&>(root).waker_.wake(); }
   core::Waker waker_;
+  core::WaitEdge edge_;
 };
 
 // False: the fiber is to end; the chain has ended all the same.

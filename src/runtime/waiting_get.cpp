@@ -8,6 +8,7 @@
 
 #include "core/host.hpp"
 #include "kinds/fiber/future_wait.hpp"
+#include "runtime/port.hpp"
 
 namespace jzx::runtime {
 
@@ -20,10 +21,61 @@ bool must_not_block() noexcept {
 
 namespace jzx::detail {
 
+namespace {
+
+// Of the last deadlock of this thread. Written and read without a wait in between.
+thread_local ExitText deadlock_text;
+
+bool has_come(const void* core) noexcept {
+  return static_cast<const FutureCore*>(core)->handover.is_settled();
+}
+
+// The same as below, where deadlocks are looked for.
+WaitEnd await_answer(kinds::Fiber& fiber, core::System& system, FutureCore& core,
+                     FutureCore::Resume discard) noexcept {
+  core::WaitEdge edge{.waiter = fiber.id(), .system = &system};
+  if (!begin_wait(&edge, core)) return WaitEnd::deadlock;
+  const bool is_done = kinds::wait_for_future(fiber, core, discard, &edge);
+  end_wait(&edge);
+  return is_done ? WaitEnd::done : WaitEnd::killed;
+}
+
+}  // namespace
+
+[[gnu::noinline]] bool begin_wait(void* edge, FutureCore& core) noexcept {
+  auto& wait = *static_cast<core::WaitEdge*>(edge);
+  const auto asked = core.in_slot<Asked>();
+  if (asked.port == nullptr || &asked.port->system != wait.system) return true;
+  wait.target = asked.id;
+  wait.is_over = &has_come;
+  wait.what = &core;
+  ExitText text;
+  if (wait.system->waits_for.begin(wait, text)) return true;
+  if (Observer* observer = wait.system->observer()) {
+    observer->deadlock(wait.waiter, text.c_str());
+  } else {
+    tell_deadlock_on_stderr(text.c_str());
+  }
+  deadlock_text = text;
+  return false;
+}
+
+void end_wait(void* edge) noexcept {
+  auto& wait = *static_cast<core::WaitEdge*>(edge);
+  wait.system->waits_for.end(wait);
+}
+
+[[gnu::noinline]] Error deadlock_error() noexcept {
+  return Error(Errc::deadlock, deadlock_text.view(), "ask");
+}
+
 WaitEnd await_result(FutureCore& core, FutureCore::Resume discard) noexcept {
   if (kinds::Fiber* fiber = kinds::Fiber::acting()) {
     if (!fiber->may_wait()) return WaitEnd::refused;
-    return kinds::wait_for_future(*fiber, core, discard) ? WaitEnd::done : WaitEnd::killed;
+    core::System& system = fiber->turn().host.system;
+    if (core.is_ask && system.waits_for.is_on()) [[unlikely]]
+      return await_answer(*fiber, system, core, discard);
+    return kinds::wait_for_future(*fiber, core, discard, nullptr) ? WaitEnd::done : WaitEnd::killed;
   }
   if (runtime::must_not_block()) return WaitEnd::refused;
   wait_for_result(core);

@@ -82,6 +82,13 @@ class FutureAwaiter {
     root_ = task.promise().root;
     state_ = future_.release_pending();
     if (state_ == nullptr) return false;  // it came meanwhile
+    if (root_->wait_edge != nullptr && state_->is_ask) [[unlikely]] {
+      if (!begin_wait(root_->wait_edge, *state_)) {
+        std::exchange(state_, nullptr)->drop();
+        is_deadlock_ = true;
+        return false;
+      }
+    }
     switch (root_->wait_for(*state_, task)) {
       case TaskRoot::Waiting::suspended:
         return true;
@@ -94,7 +101,11 @@ class FutureAwaiter {
     return false;
   }
   [[nodiscard]] Result<T> await_resume() {
+    if (is_deadlock_) [[unlikely]]
+      return deadlock_error();
     if (state_ == nullptr) return future_.take();
+    if (root_->wait_edge != nullptr) [[unlikely]]
+      end_wait(root_->wait_edge);
     if (root_->was_taken_back()) return Error(Errc::cancelled);
     return state_->take_result();
   }
@@ -103,6 +114,7 @@ class FutureAwaiter {
   Future<T>& future_;
   FutureState<T>* state_ = nullptr;
   TaskRoot* root_ = nullptr;
+  bool is_deadlock_ = false;
 };
 
 template <class T>
@@ -319,6 +331,8 @@ class [[nodiscard]] Task {
         end();
         detail::unwind_fiber();
         return Error(Errc::killed);
+      case detail::WaitEnd::deadlock:
+        break;  // a chain hears of it where it waits
     }
     return take();
   }

@@ -39,6 +39,8 @@
 
 namespace jzx::detail {
 
+class Port;
+
 // ---- memory: a cache per thread, any thread may give back what another took ----
 
 inline constexpr size_t kFutureAlignment = 64;
@@ -66,7 +68,7 @@ struct FutureCore {
   static constexpr size_t kSlotSize = 48;
 
   FutureCore(Stage stage, size_t size) noexcept
-      : handover(stage), block_size(size & 0x7fffffff), cancel_on_drop(false) {}
+      : handover(stage), block_size(size & 0x3fffffff), is_ask(false), cancel_on_drop(false) {}
 
   // What a continuation left in the slot, of its own type.
   template <class V>
@@ -75,11 +77,18 @@ struct FutureCore {
   }
 
   Handover<> handover;
-  uint32_t block_size : 31;
+  uint32_t block_size : 30;
+  uint32_t is_ask : 1;          // until the future's end leaves, the slot holds an Asked
   uint32_t cancel_on_drop : 1;  // who drops the future does not want it to be done
   Resume resume = nullptr;      // written by the future's end before it leaves
   Cancel cancel = nullptr;      // written by the promise's end before there is a future
   alignas(8) std::byte slot[kSlotSize];
+};
+
+// Who is to answer.
+struct Asked {
+  Port* port;
+  ActorId id;
 };
 
 inline void go_on(FutureCore* core) {

@@ -13,21 +13,26 @@ struct FiberWaiter {
   WaitWord word;
   detail::FutureCore::Resume discard;
   core::Waker waker;
+  void* edge;
 };
 static_assert(sizeof(FiberWaiter) <= detail::FutureCore::kSlotSize);
 
 detail::FutureCore* resume_fiber(detail::FutureCore& core) {
   auto& waiter = core.in_slot<FiberWaiter>();
-  if (!waiter.word.deliver([&] { waiter.waker.wake(); })) return waiter.discard(core);
+  const bool is_wanted = waiter.word.deliver([&] {
+    if (waiter.edge != nullptr) detail::end_wait(waiter.edge);
+    waiter.waker.wake();
+  });
+  if (!is_wanted) return waiter.discard(core);
   return nullptr;
 }
 
 }  // namespace
 
-bool wait_for_future(Fiber& fiber, detail::FutureCore& core,
-                     detail::FutureCore::Resume discard) noexcept {
-  auto* waiter =
-      new (core.slot) FiberWaiter{.word = {}, .discard = discard, .waker = fiber.waker()};
+bool wait_for_future(Fiber& fiber, detail::FutureCore& core, detail::FutureCore::Resume discard,
+                     void* edge) noexcept {
+  auto* waiter = new (core.slot)
+      FiberWaiter{.word = {}, .discard = discard, .waker = fiber.waker(), .edge = edge};
   core.resume = &resume_fiber;
   // It came meanwhile: nobody else knows of the waiter.
   if (core.handover.leave()) return true;

@@ -34,7 +34,12 @@ Outcome obey(Turn& turn, const Context& context) noexcept {
 // A handler that is a coroutine has ended: answers, and ends its record.
 void finish_handling(detail::Handling& handling, Context& context) {
   struct End {
-    ~End() { handling.type.destroy(handling); }
+    ~End() {
+      if (auto* edge = static_cast<core::WaitEdge*>(handling.wait_edge)) {
+        edge->system->allocator.destroy(edge);
+      }
+      handling.type.destroy(handling);
+    }
     detail::Handling& handling;
   } const last{handling};
   handling.type.finish(handling, context);
@@ -415,6 +420,13 @@ void run_handling(Context& context, Handling& handling) {
   handling.actor = &actor;
   handling.generation = core::generation_of(actor.id());
   handling.host = &turn.host;
+  const bool keeps_mail_waiting = !kinds::type_of(actor).interleaves;
+  if (turn.host.system.waits_for.is_on() && keeps_mail_waiting) [[unlikely]] {
+    core::System& system = turn.host.system;
+    // Without memory for it, it just waits.
+    handling.wait_edge = system.allocator.create<core::WaitEdge>(
+        core::WaitEdge{.waiter = actor.id(), .system = &system});
+  }
   handling.begin(handling.type.begin(handling));
   if (handling.run()) return kinds::finish_handling(handling, context);
   handling.envelope = turn.hold();  // begin_handling() saw that there is room
