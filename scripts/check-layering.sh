@@ -47,6 +47,7 @@ detail/tether.hpp: async
 detail/future_link.hpp: async
 detail/task_root.hpp: async
 detail/gathering.hpp: async
+detail/timed_ask.hpp: async
 async/task.hpp: async
 async/combinators.hpp: async
 async/timeout.hpp: async
@@ -64,6 +65,8 @@ net/resolve.hpp: net
 net/process.hpp: net
 net/buffered.hpp: net
 net/net.hpp: nobody
+async/self.hpp: kinds/handlers
+detail/handling.hpp: kinds/handlers
 detail/spawned_task.hpp: kinds/coroutine
 promise.hpp: async
 actor_ref.hpp: kinds/handlers

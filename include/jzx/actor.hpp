@@ -13,6 +13,23 @@
 // tells. A handler runs to its end and must not block. One that throws ends the actor with reason
 // panic and the exception's text.
 //
+// A handler may be a coroutine, and wait in the middle:
+//
+//     jzx::Task<User> on(Fetch fetch) {                  // an ask is answered with a User
+//       auto response = http_get(fetch.url);
+//       Result<Response> got = co_await response;
+//       co_return parse(co_await got);                   // or the ask is rejected with the error
+//     }
+//
+// The actor takes its next message when the handler is done, so that nothing changes under it; what
+// it handles counts as queued until then. With `static constexpr bool interleaves = true;` it takes
+// messages while handlers wait: of its handlers one runs at a time, in the actor's own turn, and
+// another may have run wherever one awaits. An error that a coroutine handler ends with rejects the
+// ask; if nobody asked the actor ends with it: reason fail, or panic for an exception. When the
+// actor is to end, by whatever reason, its handlers are asked to stop (see task.hpp), and it ends
+// when they have. In place of a Context, which is good for the length of a call only, a coroutine
+// handler has `co_await jzx::this_actor()`; it cannot be stashed.
+//
 // Sends through an ActorRef find the handler at compile time. For sends through an untyped Pid the
 // actor lists what it takes:   using Messages = jzx::Messages<Add, Stop>;
 #pragma once
@@ -21,6 +38,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <jzx/detail/handling.hpp>
 #include <jzx/detail/message.hpp>
 #include <jzx/future.hpp>
 
@@ -47,15 +65,6 @@ template <class A, class M>
 concept Handles = detail::HandlesAlone<A, M> || detail::HandlesWithContext<A, M>;
 
 namespace detail {
-
-// Asked where a message is sent to an actor, as check_message().
-template <class A, class M>
-consteval bool check_handler() {
-  static_assert(Handles<A, M>,
-                "jzx: this actor has no handler for this message; give the actor (A) an "
-                "`on(Message)` for the type of the message (M)");
-  return check_message<M>() && Handles<A, M>;
-}
 
 // Stands for a message of exactly this type: no handler gets it by a conversion.
 template <class M>
@@ -85,14 +94,47 @@ decltype(auto) call_handler(A& actor, M&& message, Context& context) {
 }
 
 template <class A, class M>
-using ReplyOf = std::remove_cvref_t<decltype(call_handler(std::declval<A&>(), std::declval<M>(),
-                                                          std::declval<Context&>()))>;
+using ReturnOf = std::remove_cvref_t<decltype(call_handler(std::declval<A&>(), std::declval<M>(),
+                                                           std::declval<Context&>()))>;
+// What an ask is answered with: what the handler returns, or what its task does.
+template <class A, class M>
+using ReplyOf = typename Returned<ReturnOf<A, M>>::Reply;
+
+// A context is gone when a coroutine goes on.
+template <class A, class M>
+consteval bool check_context() {
+  constexpr bool is_fine = !(is_task<ReturnOf<A, M>> && wants_context<A, M>());
+  static_assert(is_fine,
+                "jzx: a handler that is a coroutine cannot take a Context&, which is good for the "
+                "length of a call only: use `co_await jzx::this_actor()`");
+  return is_fine;
+}
+
+// Asked where a message is sent to an actor, as check_message().
+template <class A, class M>
+consteval bool check_handler() {
+  static_assert(Handles<A, M>,
+                "jzx: this actor has no handler for this message; give the actor (A) an "
+                "`on(Message)` for the type of the message (M)");
+  if constexpr (Handles<A, M>) {
+    return check_message<M>() && check_context<A, M>();
+  } else {
+    return false;
+  }
+}
 
 // ---- messages bound to the handler that was found at compile time ----
 
 template <class A, class M>
 void handle_message(void* actor, Context& context, Envelope& envelope) {
-  (void)call_handler(*static_cast<A*>(actor), std::move(message_in<M>(envelope)), context);
+  const auto call = [&]() -> decltype(auto) {
+    return call_handler(*static_cast<A*>(actor), std::move(message_in<M>(envelope)), context);
+  };
+  if constexpr (is_task<ReturnOf<A, M>>) {
+    handle_by_task<ReplyOf<A, M>>(context, call(), nullptr);
+  } else {
+    (void)call();
+  }
 }
 
 template <class A, class M>
@@ -114,12 +156,16 @@ struct Ask {
 // Resolves the promise of an ask with what the handler returns, unless it put the question aside.
 template <class R, class Handle>
 void answer(Context& context, Promise<R>& promise, Handle&& handle) {
-  if constexpr (std::is_void_v<R>) {
+  if constexpr (is_task<decltype(handle())>) {
+    handle_by_task<R>(context, handle(), &promise);
+  } else if constexpr (std::is_void_v<R>) {
     handle();
-    if (!is_stashing(context)) promise.resolve();
+    if (!is_stashing(context)) settle_ask(envelope_of(context), promise, std::in_place);
   } else {
     R reply = handle();
-    if (!is_stashing(context)) promise.resolve(std::move(reply));
+    if (!is_stashing(context)) {
+      settle_ask(envelope_of(context), promise, std::in_place, std::move(reply));
+    }
   }
 }
 
@@ -178,17 +224,34 @@ struct ActorType {
   void (*on_system)(void* actor, Context& context, uint32_t tag, void* payload);
   const HandlerEntry* handlers;  // for untyped sends, and then as many for untyped asks
   size_t handler_count;
+  bool interleaves;  // it takes messages while handlers wait
 };
+
+// Calls a handler whose reply nobody wants.
+template <class Handle>
+void call_untold(Context& context, Handle&& handle) {
+  if constexpr (is_task<decltype(handle())>) {
+    handle_by_task<typename Returned<decltype(handle())>::Reply>(context, handle(), nullptr);
+  } else {
+    (void)handle();
+  }
+}
 
 template <class A, class Signal>
 void tell(A& actor, Context& context, const void* payload) {
   const auto& signal = *static_cast<const Signal*>(payload);
   if constexpr (requires { actor.on(signal, context); }) {
+    static_assert(!is_task<decltype(actor.on(signal, context))>,
+                  "jzx: a handler that is a coroutine cannot take a Context&, which is good for "
+                  "the length of a call only: use `co_await jzx::this_actor()`");
     actor.on(signal, context);
   } else if constexpr (requires { actor.on(signal); }) {
-    actor.on(signal);
+    call_untold(context, [&]() -> decltype(auto) { return actor.on(signal); });
   } else if constexpr (Handles<A, Signal>) {
-    (void)call_handler(actor, Signal(signal), context);  // wants one of its own
+    static_assert(check_context<A, Signal>());
+    // wants one of its own
+    call_untold(context,
+                [&]() -> decltype(auto) { return call_handler(actor, Signal(signal), context); });
   }
 }
 
@@ -218,6 +281,7 @@ template <class A, class... M>
 struct HandlerTable<A, Messages<M...>> {
   static_assert((Handles<A, M> && ...),
                 "jzx: the actor lists in its Messages a type that it has no on(Message) for");
+  static_assert((check_context<A, M>() && ...));
   static constexpr HandlerEntry entries[2 * sizeof...(M) + 1] = {
       {&message_type<M>, &handle_message<A, M>}...,
       {&message_type<Ask<M, ReplyOf<A, M>>>, &handle_ask<A, M>}...,
@@ -234,6 +298,15 @@ requires requires { typename A::Messages; }
 struct ListedMessages<A> {
   using type = typename A::Messages;
 };
+
+template <class A>
+consteval bool interleaves() {
+  if constexpr (requires { A::interleaves; }) {
+    return A::interleaves;
+  } else {
+    return false;
+  }
+}
 
 template <class A>
 void start_actor(void* actor, Context& context) {
@@ -285,6 +358,7 @@ inline constexpr ActorType actor_type{
     &tell_by_tag<A>,
     HandlerTable<A, typename ListedMessages<A>::type>::entries,
     HandlerTable<A, typename ListedMessages<A>::type>::count,
+    interleaves<A>(),
 };
 
 // Memory for an actor and the actor in it; nullptr: no memory. Throws what the constructor throws.

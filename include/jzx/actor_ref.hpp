@@ -2,10 +2,24 @@
 // and knows at compile time what an ask is answered with.
 #pragma once
 
+#include <chrono>
+
 #include <jzx/actor.hpp>
+#include <jzx/detail/timed_ask.hpp>
 #include <jzx/pid.hpp>
 
 namespace jzx {
+
+namespace detail {
+
+template <class T>
+[[nodiscard]] Future<T> wait_for_answer(Pid asked, std::chrono::milliseconds timeout,
+                                        Future<T>&& answer) {
+  if (!asked) return std::move(answer);
+  return TimedAsk<T>::wait(*asked.port(), timeout, std::move(answer));
+}
+
+}  // namespace detail
 
 template <class A>
 class ActorRef {
@@ -38,13 +52,24 @@ class ActorRef {
   [[nodiscard]] auto ask(M&& message) const {
     using Type = std::remove_cvref_t<M>;
     if constexpr (detail::check_handler<A, Type>()) {
-      return detail::ask_by<A>(std::forward<M>(message), [&](const MessageType& type, auto&& ask) {
-        if (!pid_) return Errc::no_such_actor;
-        return detail::send_message(*pid_.port(), pid_.id(), type, std::move(ask));
-      });
+      auto future =
+          detail::ask_by<A>(std::forward<M>(message), [&](const MessageType& type, auto&& ask) {
+            if (!pid_) return Errc::no_such_actor;
+            return detail::send_message(*pid_.port(), pid_.id(), type, std::move(ask));
+          });
+      future.note_asked(pid_.port(), pid_.id());
+      return future;
     } else {
       return Future<void>();
     }
+  }
+
+  // The same, but for so long only: then Errc::timed_out. An answer that comes later is dropped,
+  // and told to the observer (DeadLetterReason::late_reply). On a loop's thread, or any of a
+  // runtime.
+  template <class M>
+  [[nodiscard]] auto ask_for(std::chrono::milliseconds timeout, M&& message) const {
+    return detail::wait_for_answer(pid_, timeout, ask(std::forward<M>(message)));
   }
 
   [[nodiscard]] constexpr Pid pid() const noexcept { return pid_; }
@@ -68,15 +93,22 @@ template <class Reply, class M>
 [[nodiscard]] Future<Reply> ask(Pid target, M&& message) {
   using Type = std::remove_cvref_t<M>;
   if constexpr (detail::check_message<Type>()) {
-    return detail::ask_as<Reply>(std::forward<M>(message), detail::untyped_ask<Type, Reply>,
-                                 [&](const MessageType& type, auto&& question) {
-                                   if (!target) return Errc::no_such_actor;
-                                   return detail::send_message(*target.port(), target.id(), type,
-                                                               std::move(question));
-                                 });
+    Future<Reply> future = detail::ask_as<Reply>(
+        std::forward<M>(message), detail::untyped_ask<Type, Reply>,
+        [&](const MessageType& type, auto&& question) {
+          if (!target) return Errc::no_such_actor;
+          return detail::send_message(*target.port(), target.id(), type, std::move(question));
+        });
+    future.note_asked(target.port(), target.id());
+    return future;
   } else {
     return Future<Reply>();
   }
+}
+// For so long only; see ActorRef::ask_for().
+template <class Reply, class M>
+[[nodiscard]] Future<Reply> ask_for(std::chrono::milliseconds timeout, Pid target, M&& message) {
+  return detail::wait_for_answer(target, timeout, ask<Reply>(target, std::forward<M>(message)));
 }
 
 }  // namespace jzx

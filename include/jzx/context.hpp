@@ -5,6 +5,7 @@
 #include <new>
 #include <string_view>
 
+#include <jzx/async/self.hpp>
 #include <jzx/detail/become.hpp>
 #include <jzx/system.hpp>
 
@@ -104,12 +105,13 @@ class Context final : public SystemFace {
 
   // ---- for the library ----
 
-  enum class Wish : uint16_t { go_on, rearrange, stop, fail };
+  enum class Wish : uint16_t { go_on, rearrange, stop, fail, panic };
   Context(detail::Port& port, ActorId self, void* seat, Envelope* envelope) noexcept
       : SystemFace(&port), self_(self), envelope_(envelope), seat_(seat) {}
   ~Context() = default;
   void begin(Envelope* envelope) noexcept { envelope_ = envelope; }
   [[nodiscard]] void* seat() const noexcept { return seat_; }
+  [[nodiscard]] Envelope* envelope() const noexcept { return envelope_; }
   [[nodiscard]] detail::Port& port() const noexcept { return *port_; }
   // What the handler wants done when it has returned; asked once.
   [[nodiscard]] bool is_stashing() const noexcept { return is_stashing_; }
@@ -123,6 +125,11 @@ class Context final : public SystemFace {
   [[nodiscard]] bool take_unstash() noexcept { return std::exchange(wants_unstash_, false); }
   void end_stash() noexcept { is_stashing_ = false; }
   [[nodiscard]] Wish wish() const noexcept { return wish_; }
+  // What a coroutine handler ended with.
+  void fail_with(const Error& error) noexcept {
+    fail(error.message());
+    if (error.code() == Errc::exception) wish_ = Wish::panic;
+  }
   // After fail().
   [[nodiscard]] std::string_view why() const noexcept { return why_.view(); }
 
@@ -139,6 +146,9 @@ class Context final : public SystemFace {
   };
 };
 
+inline Envelope& detail::envelope_of(const Context& context) noexcept {
+  return *context.envelope();
+}
 inline bool detail::is_stashing(const Context& context) noexcept { return context.is_stashing(); }
 
 }  // namespace jzx

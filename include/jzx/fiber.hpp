@@ -190,9 +190,9 @@ void Alternative<F>::call(F& function, FiberSeat& fiber, Envelope& envelope) {
       Promise<R>& promise = message_in<Ask<Message, R>>(envelope).promise;
       if constexpr (std::is_void_v<R>) {
         function(std::move(message));
-        promise.resolve();
+        settle_ask(envelope, promise, std::in_place);
       } else {
-        promise.resolve(function(std::move(message)));
+        settle_ask(envelope, promise, std::in_place, function(std::move(message)));
       }
     } else {
       (void)function(std::move(message));

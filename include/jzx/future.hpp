@@ -52,14 +52,17 @@ enum class WaitEnd : uint8_t {
   killed,     // the fiber that waited is to end; the state is no longer the future's
   late,       // the result is there, but was asked for an early end when the time was up
   timed_out,  // the time is up, and the state is no longer the future's
+  deadlock,   // who is to answer waits for the one who waits; the state is as it was
 };
 // Waits in the way of whoever calls: a fiber is suspended, a thread blocks. `discard` ends a state
 // that nobody waits for any more.
 [[nodiscard]] JZX_API WaitEnd await_result(FutureCore& core, FutureCore::Resume discard) noexcept;
 [[nodiscard]] JZX_API WaitEnd await_result_for(FutureCore& core, FutureCore::Resume discard,
                                                std::chrono::milliseconds time) noexcept;
-// What a promise that is dropped rejects its future with: why its actor ended, if it did.
+// What a promise that is dropped rejects its future with: why its actor ended, if it did (code
+// no_such_actor, "the actor ended: panic: too far").
 [[nodiscard]] JZX_API Error why_broken() noexcept;
+[[nodiscard]] JZX_API Error deadlock_error() noexcept;
 // After WaitEnd::killed: unwinds the fiber, or returns if that is being done.
 JZX_API void unwind_fiber();
 
@@ -175,6 +178,12 @@ class [[nodiscard]] Future {
   // ---- for the library ----
 
   explicit Future(detail::FutureState<T>* state) noexcept : state_(state) {}
+  // Of an ask, before it is used: who is to answer.
+  void note_asked(detail::Port* port, ActorId id) noexcept {
+    if (state_ == nullptr) return;
+    new (state_->slot) detail::Asked{port, id};
+    state_->is_ask = true;
+  }
   // The state, if the result is not there yet: the caller is the future's end now.
   [[nodiscard]] detail::FutureState<T>* release_pending() noexcept {
     if (state_ == nullptr || state_->handover.is_settled()) return nullptr;
@@ -214,6 +223,9 @@ class [[nodiscard]] Future {
         state_ = nullptr;
         detail::unwind_fiber();
         return Error(Errc::killed);
+      case detail::WaitEnd::deadlock:
+        std::exchange(state_, nullptr)->drop();
+        return detail::deadlock_error();
     }
     return take();
   }
@@ -265,6 +277,14 @@ class Promise {
   void resolve(typename Result<T>::Value value) { settle(std::in_place, std::move(value)); }
   void resolve() requires std::is_void_v<T> { settle(std::in_place); }
   void reject(const Error& error) { settle(error); }
+
+  // For the library: settles it with a value, or an error. False: nobody wants it any more.
+  template <class... Args>
+  [[nodiscard]] bool settle_if_wanted(Args&&... args) {
+    if (state_ == nullptr) return true;
+    state_->put_result(std::forward<Args>(args)...);
+    return std::exchange(state_, nullptr)->settle_if_wanted();
+  }
 
   // Both ends at once; without memory both are empty.
   [[nodiscard]] static FutureAndPromise<T> try_make() noexcept {

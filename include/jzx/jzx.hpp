@@ -5,6 +5,7 @@
 #include <jzx/actor_ref.hpp>
 #include <jzx/async/combinators.hpp>
 #include <jzx/async/scope.hpp>
+#include <jzx/async/self.hpp>
 #include <jzx/async/sleep.hpp>
 #include <jzx/async/task.hpp>
 #include <jzx/async/timeout.hpp>

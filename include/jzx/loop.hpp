@@ -35,6 +35,9 @@ struct LoopOptions {
   uint32_t max_io_watchers = 1024;
   Observer* observer = nullptr;  // must outlive the loop
   Reactor reactor = Reactor::automatic;
+  // An actor that waits, in the middle of its body, for the answer of one that waits for it gets
+  // Errc::deadlock at once; see Observer::deadlock(). Of asks without a time limit.
+  bool detect_deadlocks = false;
 };
 
 namespace detail {

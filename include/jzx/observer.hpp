@@ -18,10 +18,14 @@ enum class DeadLetterReason : uint8_t {
   not_handled,  // it has no handler for such a message
   overload,     // its mailbox was full, and it drops what does not fit
   closing,      // the system ended
+  late_reply,   // who asked does not wait any more; the envelope is the question's
 };
 
 // What is done with a stalled handler where there is no observer.
 JZX_API void tell_stall_on_stderr(ActorId id, const char* message, uint64_t running_ms) noexcept;
+
+// The same of a deadlock; also by observers that have no function for it.
+JZX_API void tell_deadlock_on_stderr(const char* cycle) noexcept;
 
 class Observer {
  public:
@@ -40,7 +44,12 @@ class Observer {
   // More work than the mark waits for the workers, from outside of them. Once until it has halved.
   virtual void injection_high(uint64_t /*waiting*/) {}
   virtual void mailbox_full(ActorId) {}
-  // The message is still in the envelope, and is destroyed after this returns.
+  // An actor was about to wait for an answer that waits for it: it gets Errc::deadlock instead.
+  // `cycle` is "A waits for B waits for A". Only where detect_deadlocks is on.
+  virtual void deadlock(ActorId /*waiter*/, const char* cycle) { tell_deadlock_on_stderr(cycle); }
+  // The message is still in the envelope, and is destroyed after this returns. A late reply has no
+  // envelope of its own: it is told with that of the question, which was handled, and whose sender
+  // is the target; it is not in the ledger.
   virtual void dead_letter(ActorId /*target*/, Envelope&, DeadLetterReason) {}
 };
 

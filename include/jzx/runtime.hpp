@@ -38,6 +38,7 @@ struct RuntimeOptions {
   std::chrono::milliseconds stall_limit{0};  // a handler that runs longer is told of; 0: none is
   Observer* observer = nullptr;              // must outlive the runtime; called on any worker
   Reactor reactor = Reactor::automatic;
+  bool detect_deadlocks = false;  // see LoopOptions
 };
 
 // Somebody who had not ended when a shutdown ran out of time, and why.
@@ -115,6 +116,7 @@ class Runtime::Builder {
     return options_.stall_limit = limit, *this;
   }
   Builder& observer(Observer& observer) { return options_.observer = &observer, *this; }
+  Builder& detect_deadlocks(bool on = true) { return options_.detect_deadlocks = on, *this; }
   Builder& reactor(Reactor reactor) { return options_.reactor = reactor, *this; }
 
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }

@@ -39,7 +39,8 @@ class CObserver final : public Observer {
   }
   void dead_letter(ActorId target, Envelope& envelope, DeadLetterReason) override {
     if (callbacks_.on_dead_letter == nullptr) return;
-    if (envelope.type->key != &raw_message_type) return;  // a C++ message ends by itself
+    // A C++ message ends by itself; and so does a reply, since only those can ask.
+    if (envelope.type->key != &raw_message_type) return;
     callbacks_.on_dead_letter(ctx_, target, &envelope.as<jzx_message>());
   }
 

@@ -15,6 +15,10 @@ void tell_stall_on_stderr(ActorId id, const char* message, uint64_t running_ms) 
                static_cast<unsigned long long>(running_ms));
 }
 
+void tell_deadlock_on_stderr(const char* cycle) noexcept {
+  std::fprintf(stderr, "jzx: deadlock: %s\n", cycle);
+}
+
 const char* to_string(Errc code) noexcept {
   switch (code) {
     case Errc::ok:
@@ -236,6 +240,7 @@ void Host::dead_letter(ActorId target, Envelope& envelope, DeadLetterReason reas
   JZX_ASSERT((envelope.flags & Envelope::kSystem) == 0);
   ++counters.dead_lettered;
   if (Observer* observer = system.observer()) observer->dead_letter(target, envelope, reason);
+  const Ending because(*this, reason);
   discard(envelope);
 }
 

@@ -15,6 +15,15 @@
 
 namespace jzx::core {
 
+// Why messages and bodies are ended now, without having been handled or having had their say: for
+// promises among them, which are dropped.
+struct Fate {
+  DeadLetterReason why = DeadLetterReason::target_gone;
+  // Of target_gone; the text is null where it is not known.
+  ExitReason reason = ExitReason::normal;
+  const ExitText* text = nullptr;
+};
+
 class Host : public base::Executor {
  public:
   // `index` numbers the hosts that have timers, from 0; kNoTimers: its timers are another's.
@@ -133,6 +142,7 @@ class Host : public base::Executor {
   // needs.
   ExitReason exit_reason = ExitReason::normal;
   ExitText exit_text;
+  const Fate* fate = nullptr;  // see Ending
   // How many messages were taken here, and of what type the last one is: a turn's budget is counted
   // in these, and who watches over a worker sees whether it gets on. relaxed: others only take a
   // snapshot.
@@ -178,6 +188,28 @@ class Host : public base::Executor {
   [[nodiscard]] virtual base::LifoSlot* own_lifo() noexcept { return nullptr; }
   void finish_unusual(Envelope& envelope) noexcept;
   void reclaim_record(Envelope& envelope) noexcept;
+};
+
+// For the length of a scope: what is ended here is ended for this reason.
+class Ending {
+ public:
+  Ending(Host& host, ExitReason reason, const ExitText& text) noexcept
+      : fate_{DeadLetterReason::target_gone, reason, &text}, host_(host), outer_(host.fate) {
+    host.fate = &fate_;
+  }
+  // Unless more is known already.
+  Ending(Host& host, DeadLetterReason why) noexcept
+      : fate_{why, ExitReason::normal, nullptr}, host_(host), outer_(host.fate) {
+    if (outer_ == nullptr || why != DeadLetterReason::target_gone) host.fate = &fate_;
+  }
+  ~Ending() { host_.fate = outer_; }
+  Ending(const Ending&) = delete;
+  Ending& operator=(const Ending&) = delete;
+
+ private:
+  const Fate fate_;
+  Host& host_;
+  const Fate* const outer_;
 };
 
 // The lock of a host's timers, for the length of a scope; nothing where there is one thread only.

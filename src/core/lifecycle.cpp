@@ -276,6 +276,7 @@ void destroy_body(Host& host, Actor& actor, ExitReason reason) noexcept {
 
 // Everything but the slot.
 void end_actor(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
+  const Ending because(host, reason, text);
   destroy_body(host, actor, reason);
   actor.status = reason == ExitReason::normal ? Status::stopped : Status::failed;
   // relaxed: only we close them.
@@ -297,7 +298,10 @@ void end_actor(Host& host, Actor& actor, ExitReason reason, const ExitText& text
 // After retire_alone().
 void end_alone(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
   send_senders_away(host, actor, actor.id());
-  destroy_body(host, actor, reason);
+  {
+    const Ending because(host, reason, text);
+    destroy_body(host, actor, reason);
+  }
   actor.status = reason == ExitReason::normal ? Status::stopped : Status::failed;
   if (Observer* observer = host.system.observer()) {
     observer->actor_stopped(actor.id(), reason, text);
@@ -457,6 +461,7 @@ Errc request_exit(Host& host, ActorId id, ExitReason reason) noexcept {
 void obey_exit_request(Host& host, Actor& actor) noexcept {
   Turn turn(host, actor);
   host.set_acting(actor.id());
+  const Ending because(host, actor.state.requested_reason(), kNoText);
   const Outcome outcome = actor.kind->stop(actor, turn);
   turn.finish();
   host.set_acting(kNobody);
@@ -470,6 +475,7 @@ void obey_exit_request(Host& host, Actor& actor) noexcept {
 void begin_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
   if (retire_alone(host.system, actor)) [[likely]]
     return end_alone(host, actor, reason, text);
+  const Ending because(host, reason, text);
   set_stopping(actor);
   send_senders_away(host, actor, actor.id());  // now, and not when its children have ended
   const bool is_alone = close_bonds_if_none(host.system, actor);
@@ -485,6 +491,7 @@ void begin_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text
 
 void continue_end(Host& host, Actor& actor) noexcept {
   if (actor.status != Status::stopping) return retire(host, actor);
+  const Ending because(host, actor.relations->exit_reason, actor.relations->exit_text);
   drain_mailbox(host, actor, DeadLetterReason::target_gone);
   const ActorId youngest = youngest_child(host.system, actor);
   if (youngest != kNobody) return stop_child(host, actor, youngest);

@@ -13,6 +13,7 @@
 #include "base/slot_map.hpp"
 #include "base/waiting_room.hpp"
 #include "core/actor_table.hpp"
+#include "core/deadlock/waits_for.hpp"
 #include "core/envelope_pool.hpp"
 #include "core/names.hpp"
 #include "core/relations.hpp"
@@ -31,6 +32,7 @@ struct SystemOptions {
   uint32_t first_generation = 1;
   bool is_shared = false;  // several threads run its actors
   uint32_t workers = 1;
+  bool detect_deadlocks = false;
 };
 
 class Host;
@@ -50,7 +52,9 @@ class System {
         children(allocator, sizeof(Child), alignof(Child), 16),
         links(allocator, sizeof(Link), alignof(Link), 16),
         default_mailbox_cap(options.default_mailbox_cap),
-        first_generation(options.first_generation) {}
+        first_generation(options.first_generation) {
+    if (options.detect_deadlocks) waits_for.turn_on();
+  }
 
   ~System();
 
@@ -119,6 +123,7 @@ class System {
   base::SharedSlab children;
   base::SharedSlab links;
   base::WaitingRoom waiting_senders;  // for room in a mailbox; by the actor's id
+  WaitsFor waits_for;                 // for answers
   base::Atomic<Observer*> observer_{nullptr};
   uint32_t default_mailbox_cap;
   uint32_t first_generation;

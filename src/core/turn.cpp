@@ -147,7 +147,13 @@ void call_senders(Host& host, Actor& actor) noexcept {
 }  // namespace
 
 void settle(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
-  turn.finish();
+  if (outcome == Outcome::failed) {
+    // Who asked what it failed at hears why.
+    const Ending because(host, host.exit_reason, host.exit_text);
+    turn.finish();
+  } else {
+    turn.finish();
+  }
   if (actor.has_note(kFullNoted)) tell_full(host, actor);
   if (actor.has_note(kSenderWaits)) call_senders(host, actor);
   if (actor.has_note(kTimersWaiting)) deliver_waiting_timers(host, actor);

@@ -17,6 +17,7 @@ detail::Port* open_port(const LoopOptions& options) noexcept {
   wanted.max_msgs_per_actor = options.max_msgs_per_actor;
   wanted.max_actors_per_tick = options.max_actors_per_tick;
   wanted.max_io_watchers = options.max_io_watchers;
+  wanted.detect_deadlocks = options.detect_deadlocks;
   wanted.backend = static_cast<io::Backend>(options.reactor);
   runtime::LoopSystem* system = runtime::LoopSystem::create(wanted);
   if (system != nullptr) system->system.set_observer(options.observer);

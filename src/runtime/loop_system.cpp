@@ -21,6 +21,7 @@ core::SystemOptions system_options(const LoopOptions& options, uint64_t seed) no
   result.allocator = options.allocator;
   result.max_actors = options.max_actors;
   result.default_mailbox_cap = options.default_mailbox_cap;
+  result.detect_deadlocks = options.detect_deadlocks;
   result.first_generation = static_cast<uint32_t>(seed >> 32);
   return result;
 }

@@ -20,6 +20,7 @@ struct LoopOptions {
   uint32_t io_poll_timeout_ms = 0;  // 0: no bound
   base::Clock* clock = nullptr;     // nullptr: the system's monotonic clock
   io::Backend backend = io::Backend::automatic;
+  bool detect_deadlocks = false;
 };
 
 class LoopSystem final : public detail::Port {

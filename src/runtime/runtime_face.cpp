@@ -28,6 +28,7 @@ detail::Port* open_port(const RuntimeOptions& options) noexcept {
   wanted.max_blocking_threads = options.max_blocking_threads;
   wanted.stall_limit_ms = static_cast<uint32_t>(
       std::clamp<int64_t>(options.stall_limit.count(), 0, std::numeric_limits<uint32_t>::max()));
+  wanted.detect_deadlocks = options.detect_deadlocks;
   wanted.backend = static_cast<io::Backend>(options.reactor);
   RuntimeSystem* system = RuntimeSystem::create(wanted);
   if (system == nullptr) return nullptr;

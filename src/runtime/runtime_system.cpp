@@ -42,6 +42,7 @@ core::SystemOptions system_options(const RuntimeOptions& options, uint32_t worke
   result.max_actors = options.max_actors;
   result.default_mailbox_cap = options.default_mailbox_cap;
   result.first_generation = static_cast<uint32_t>(seed >> 32);
+  result.detect_deadlocks = options.detect_deadlocks;
   result.is_shared = true;
   result.workers = workers;
   return result;

@@ -37,6 +37,7 @@ struct RuntimeOptions {
   uint32_t stall_limit_ms = 0;   // 0: stalls are not told of
   base::Clock* clock = nullptr;  // nullptr: the system's monotonic clock
   io::Backend backend = io::Backend::automatic;
+  bool detect_deadlocks = false;
 };
 
 // Who had not ended when the time was up, and why.

@@ -7,6 +7,7 @@
 #include <jzx/detail/spawned_task.hpp>
 #include <jzx/system.hpp>
 
+#include "async/alarm.hpp"
 #include "async/sleep.hpp"
 #include "base/thread.hpp"
 #include "core/waker.hpp"
@@ -62,17 +63,33 @@ Keeper* keeper_of(Port* port) noexcept {
   return net::keeper_from(&port->any_host().keeper());
 }
 
+Alarm* start_alarm(Port& port, std::chrono::milliseconds time, AlarmFn ring, void* owner,
+                   Errc& error) noexcept {
+  const auto time_ms = static_cast<uint64_t>(std::max<int64_t>(time.count(), 0));
+  error = Errc::no_memory;
+  if (core::Host* here = port.host_here()) return async::start_alarm(*here, time_ms, ring, owner);
+  runtime::Call call(port);
+  if (!call) return error = Errc::loop_closed, nullptr;
+  return async::start_alarm(call.host(), time_ms, ring, owner);
+}
+
 // ---- by whoever waits for it ----
 
 namespace {
 
 class FiberRoot : public TaskRoot {
  public:
-  explicit FiberRoot(kinds::Fiber& fiber) noexcept : TaskRoot(&wake), waker_(fiber.waker()) {}
+  explicit FiberRoot(kinds::Fiber& fiber) noexcept
+      : TaskRoot(&wake),
+        waker_(fiber.waker()),
+        edge_{.waiter = fiber.id(), .system = &fiber.turn().host.system} {
+    if (edge_.system->waits_for.is_on()) wait_edge = &edge_;
+  }
 
  private:
   static void wake(TaskRoot& root) noexcept { static_cast<FiberRoot&>(root).waker_.wake(); }
   core::Waker waker_;
+  core::WaitEdge edge_;
 };
 
 // False: the fiber is to end; the chain has ended all the same.

@@ -176,7 +176,7 @@ TEST(Ask, OfAFullMailboxIsAnErrorAtOnce) {
   expect_error(future.get(), Errc::mailbox_full);
 }
 
-TEST(Ask, OfAnActorThatEndsFirstIsABrokenPromise) {
+TEST(Ask, OfAnActorThatEndsFirstHearsWhy) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   cell << Finish{};
@@ -186,8 +186,8 @@ TEST(Ask, OfAnActorThatEndsFirstIsABrokenPromise) {
   ASSERT_TRUE(future.is_ready());
   Result<int> result = future.get();
   ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.error().code(), Errc::broken_promise);
-  EXPECT_STREQ(result.error().message(), "the promise was dropped: nobody will answer");
+  EXPECT_EQ(result.error().code(), Errc::no_such_actor);
+  EXPECT_STREQ(result.error().message(), "the actor ended: normal");
 }
 
 TEST(Ask, StillQueuedWhenTheLoopIsDestroyedIsABrokenPromise) {

@@ -47,6 +47,7 @@ class LoopParts {
     wanted.max_actors = options.max_actors;
     wanted.default_mailbox_cap = options.default_mailbox_cap;
     wanted.max_msgs_per_actor = options.max_msgs_per_actor;
+    wanted.detect_deadlocks = options.detect_deadlocks;
     wanted.clock = &clock_;
     runtime::LoopSystem* system = runtime::LoopSystem::create(wanted);
     if (system == nullptr) {

@@ -46,11 +46,13 @@
 
 namespace jzx {
 
+class Self;
 template <class T>
 class Task;
 
 namespace detail {
 
+class Port;
 struct TaskPromise;
 template <class T>
 struct TypedTaskPromise;
@@ -82,6 +84,13 @@ class FutureAwaiter {
     root_ = task.promise().root;
     state_ = future_.release_pending();
     if (state_ == nullptr) return false;  // it came meanwhile
+    if (root_->wait_edge != nullptr && state_->is_ask) [[unlikely]] {
+      if (!begin_wait(root_->wait_edge, *state_)) {
+        std::exchange(state_, nullptr)->drop();
+        is_deadlock_ = true;
+        return false;
+      }
+    }
     switch (root_->wait_for(*state_, task)) {
       case TaskRoot::Waiting::suspended:
         return true;
@@ -94,7 +103,11 @@ class FutureAwaiter {
     return false;
   }
   [[nodiscard]] Result<T> await_resume() {
+    if (is_deadlock_) [[unlikely]]
+      return deadlock_error();
     if (state_ == nullptr) return future_.take();
+    if (root_->wait_edge != nullptr) [[unlikely]]
+      end_wait(root_->wait_edge);
     if (root_->was_taken_back()) return Error(Errc::cancelled);
     return state_->take_result();
   }
@@ -103,6 +116,7 @@ class FutureAwaiter {
   Future<T>& future_;
   FutureState<T>* state_ = nullptr;
   TaskRoot* root_ = nullptr;
+  bool is_deadlock_ = false;
 };
 
 template <class T>
@@ -170,6 +184,21 @@ class StopAnswer {
   bool answer_;
 };
 
+// Whose code runs on this thread, and in which system; 0: no actor's.
+[[nodiscard]] JZX_API ActorId acting_here(Port*& port) noexcept;
+
+struct SelfQuestion {};
+class SelfAnswer {
+ public:
+  explicit SelfAnswer(ActorId sender) noexcept : sender_(sender) {}
+  [[nodiscard]] bool await_ready() const noexcept { return true; }
+  void await_suspend(std::coroutine_handle<>) const noexcept {}
+  [[nodiscard]] Self await_resume() const noexcept;
+
+ private:
+  ActorId sender_;
+};
+
 // ---- the promise of the coroutine ----
 
 struct TaskPromise {
@@ -224,6 +253,7 @@ struct TaskPromise {
   StopAnswer await_transform(StopQuestion) noexcept {
     return StopAnswer(root->is_stop_requested());
   }
+  SelfAnswer await_transform(SelfQuestion) noexcept { return SelfAnswer(root->sender); }
 
   TaskRoot* root = nullptr;
   std::coroutine_handle<> continuation;  // who awaits it; none: it is the first of its chain
@@ -311,6 +341,8 @@ class [[nodiscard]] Task {
         end();
         detail::unwind_fiber();
         return Error(Errc::killed);
+      case detail::WaitEnd::deadlock:
+        break;  // a chain hears of it where it waits
     }
     return take();
   }
@@ -376,5 +408,8 @@ detail::TypedTaskPromise<void>::get_return_object_on_allocation_failure() noexce
 
 // Was the task asked to stop?   if (co_await jzx::stop_requested()) …
 [[nodiscard]] inline detail::StopQuestion stop_requested() noexcept { return {}; }
+
+// The actor that the task runs in, see self.hpp:   jzx::Self self = co_await jzx::this_actor();
+[[nodiscard]] inline detail::SelfQuestion this_actor() noexcept { return {}; }
 
 }  // namespace jzx

@@ -17,6 +17,7 @@ struct HandlerShape : HandlerShape<decltype(&F::operator())> {};
 template <class R, class C, class M>
 struct HandlerShape<R (C::*)(M)> {
   using Message = std::remove_cvref_t<M>;
+  static constexpr bool returns_task = is_task<R>;
   static constexpr bool wants_context = false;
 };
 template <class R, class C, class M>
@@ -28,6 +29,7 @@ struct HandlerShape<R (C::*)(M) const noexcept> : HandlerShape<R (C::*)(M)> {};
 template <class R, class C, class M>
 struct HandlerShape<R (C::*)(M, Context&)> {
   using Message = std::remove_cvref_t<M>;
+  static constexpr bool returns_task = is_task<R>;
   static constexpr bool wants_context = true;
 };
 template <class R, class C, class M>
@@ -80,6 +82,9 @@ class BehaviourFor final : public Behaviour {
   template <class Fn>
   static bool call(Fn& handler, Context& context, Envelope& envelope) {
     using M = typename HandlerShape<Fn>::Message;
+    static_assert(!(HandlerShape<Fn>::wants_context && HandlerShape<Fn>::returns_task),
+                  "jzx: a function in become() that is a coroutine cannot take a Context&, which "
+                  "is good for the length of a call only: use `co_await jzx::this_actor()`");
     if (envelope.type->inner != &message_type<M>) return false;
     const auto invoke = [&]() -> decltype(auto) {
       M& message = *static_cast<M*>(inner_message(envelope));
@@ -93,11 +98,12 @@ class BehaviourFor final : public Behaviour {
     using Question = Ask<M, R>;
     if (envelope.type->key == &message_type<Question>) {
       static_assert(
-          std::is_convertible_v<decltype(invoke()), R>,
+          std::is_convertible_v<decltype(invoke()), R> ||
+              std::is_same_v<decltype(invoke()), Task<R>>,
           "jzx: a function in become() must return what the actor's own on(Message) does");
       answer<R>(context, message_in<Question>(envelope).promise, invoke);
     } else {
-      (void)invoke();
+      call_untold(context, invoke);
     }
     return true;
   }

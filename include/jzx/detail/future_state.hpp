@@ -40,6 +40,8 @@
 
 namespace jzx::detail {
 
+class Port;
+
 // ---- memory: a cache per thread, any thread may give back what another took ----
 
 inline constexpr size_t kFutureAlignment = 64;
@@ -67,7 +69,7 @@ struct FutureCore {
   static constexpr size_t kSlotSize = 48;
 
   FutureCore(Stage stage, size_t size) noexcept
-      : handover(stage), block_size(size & 0x7fffffff), cancel_on_drop(false) {}
+      : handover(stage), block_size(size & 0x3fffffff), is_ask(false), cancel_on_drop(false) {}
 
   // What a continuation left in the slot, of its own type.
   template <class V>
@@ -77,11 +79,18 @@ struct FutureCore {
 
   Handover<> handover;
   uint16_t link_offset = 0;  // where the Link of this state is, in words; 0: it has none
-  uint32_t block_size : 31;
+  uint32_t block_size : 30;
+  uint32_t is_ask : 1;          // until the future's end leaves, the slot holds an Asked
   uint32_t cancel_on_drop : 1;  // who drops the future does not want it to be done
   Resume resume = nullptr;      // written by the future's end before it leaves
   Cancel cancel = nullptr;      // written by the promise's end before there is a future
   alignas(8) std::byte slot[kSlotSize];
+};
+
+// Who is to answer.
+struct Asked {
+  Port* port;
+  ActorId id;
 };
 
 inline void go_on(FutureCore* core) {
@@ -153,6 +162,14 @@ struct FutureState : FutureCore {
     std::construct_at(&result, std::forward<Args>(args)...);
   }
   void settle() { go_on(settle_and_return()); }
+  // The same. False: nobody wanted the result any more.
+  [[nodiscard]] bool settle_if_wanted() {
+    const Settled settled = handover.settle();
+    if (settled == Settled::first) return true;
+    const bool is_wanted = settled == Settled::second && resume != &discard;
+    go_on(settled == Settled::second ? this : discard(*this));
+    return is_wanted;
+  }
   // The same for a continuation: whose turn is next.
   [[nodiscard]] FutureCore* settle_and_return() {
     switch (handover.settle()) {

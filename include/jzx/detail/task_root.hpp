@@ -40,6 +40,13 @@ struct StopWatch {
   void (*destroy)(StopWatch& self) noexcept;
 };
 
+// Where deadlocks are looked for: the chain is about to wait for an answer. False: who is to answer
+// waits for it, and deadlock_error() on this thread says so. `edge` is the library's.
+[[nodiscard]] JZX_API bool begin_wait(void* edge, FutureCore& core) noexcept;
+// The answer is there, or is waited for no more. Before who gave it goes on.
+JZX_API void end_wait(void* edge) noexcept;
+[[nodiscard]] JZX_API Error deadlock_error() noexcept;
+
 class TaskRoot {
  public:
   // Sees to it that the root is run soon.
@@ -53,6 +60,10 @@ class TaskRoot {
   }
 
   // ---- for the runner ----
+
+  ActorId sender = 0;  // of the message that the chain handles, if it does
+  // There if nothing else can answer for who runs the chain, and deadlocks are looked for.
+  void* wait_edge = nullptr;
 
   void begin(std::coroutine_handle<> first) noexcept {
     waiting_ = first;
@@ -146,6 +157,8 @@ class TaskRoot {
     return Waiting::taken_back;
   }
   void wake() noexcept {
+    if (wait_edge != nullptr) [[unlikely]]
+      end_wait(wait_edge);
     bell_.store(Bell::ringing, std::memory_order_relaxed);  // the call below publishes it
     wake_(*this);
     // release: the runner is not used any more; pairs with can_go_on().

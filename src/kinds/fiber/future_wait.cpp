@@ -14,12 +14,17 @@ struct FiberWaiter {
   WaitWord word;
   detail::FutureCore::Resume discard;
   core::Waker waker;
+  void* edge;
 };
 static_assert(sizeof(FiberWaiter) <= detail::FutureCore::kSlotSize);
 
 detail::FutureCore* resume_fiber(detail::FutureCore& core) {
   auto& waiter = core.in_slot<FiberWaiter>();
-  if (!waiter.word.deliver([&] { waiter.waker.wake(); })) return waiter.discard(core);
+  const bool is_wanted = waiter.word.deliver([&] {
+    if (waiter.edge != nullptr) detail::end_wait(waiter.edge);
+    waiter.waker.wake();
+  });
+  if (!is_wanted) return waiter.discard(core);
   return nullptr;
 }
 
@@ -28,9 +33,9 @@ detail::FutureCore* resume_fiber(detail::FutureCore& core) {
 using detail::WaitEnd;
 
 WaitEnd wait_for_future(Fiber& fiber, detail::FutureCore& core, detail::FutureCore::Resume discard,
-                        uint64_t limit_ms) noexcept {
-  auto* waiter =
-      new (core.slot) FiberWaiter{.word = {}, .discard = discard, .waker = fiber.waker()};
+                        uint64_t limit_ms, void* edge) noexcept {
+  auto* waiter = new (core.slot)
+      FiberWaiter{.word = {}, .discard = discard, .waker = fiber.waker(), .edge = edge};
   core.resume = &resume_fiber;
   // It came meanwhile: nobody else knows of the waiter.
   if (core.handover.leave()) return WaitEnd::done;

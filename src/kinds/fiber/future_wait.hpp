@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include <jzx/detail/task_root.hpp>
 #include <jzx/future.hpp>
 
 #include "kinds/fiber/fiber.hpp"
@@ -16,9 +17,10 @@ namespace jzx::kinds {
 // How long a wait without end is.
 inline constexpr uint64_t kNoLimit = UINT64_MAX;
 
-// When the time is up the future is cancelled; one that cannot be is left.
+// When the time is up the future is cancelled; one that cannot be is left. `edge`, if there is one,
+// is ended by who settles the future; see detail::end_wait().
 [[nodiscard]] detail::WaitEnd wait_for_future(Fiber& fiber, detail::FutureCore& core,
-                                              detail::FutureCore::Resume discard,
-                                              uint64_t limit_ms) noexcept;
+                                              detail::FutureCore::Resume discard, uint64_t limit_ms,
+                                              void* edge) noexcept;
 
 }  // namespace jzx::kinds

@@ -5,6 +5,7 @@
 #include <jzx/context.hpp>
 
 #include "core/guard.hpp"
+#include "core/waker.hpp"
 #include "kinds/handlers/extras.hpp"
 
 namespace jzx::kinds {
@@ -25,8 +26,23 @@ detail::Port& port_of(const core::Host& host) noexcept {
 
 // What the handler wished through its context.
 Outcome obey(Turn& turn, const Context& context) noexcept {
-  return context.wish() == Context::Wish::stop ? Outcome::stopped
-                                               : turn.fail(ExitReason::fail, context.why());
+  if (context.wish() == Context::Wish::stop) return Outcome::stopped;
+  const bool is_panic = context.wish() == Context::Wish::panic;
+  return turn.fail(is_panic ? ExitReason::panic : ExitReason::fail, context.why());
+}
+
+// A handler that is a coroutine has ended: answers, and ends its record.
+void finish_handling(detail::Handling& handling, Context& context) {
+  struct End {
+    ~End() {
+      if (auto* edge = static_cast<core::WaitEdge*>(handling.wait_edge)) {
+        edge->system->allocator.destroy(edge);
+      }
+      handling.type.destroy(handling);
+    }
+    detail::Handling& handling;
+  } const last{handling};
+  handling.type.finish(handling, context);
 }
 
 // An actor has one of four of them, after what it has done so far: once its on_start has returned
@@ -41,9 +57,13 @@ class HandlersKind final : public core::Kind {
   Outcome start(Actor& actor, Turn& turn) const override;
 
   Outcome resume(Actor& actor, Turn& turn) const override {
-    return core::guard(turn, [&] {
-      return is_extended_ ? handle_mail<true>(actor, turn) : handle_mail<false>(actor, turn);
+    return guard(actor, turn, [&] {
+      return is_extended_ ? go_on(actor, turn) : handle_mail<false>(actor, turn);
     });
+  }
+
+  Outcome stop(Actor& actor, Turn& turn) const override {
+    return is_extended_ ? stop_handlings(actor, turn) : Outcome::stopped;
   }
 
   void destroy(Actor& actor, core::Host& host, ExitReason reason) const noexcept override;
@@ -67,7 +87,7 @@ class HandlersKind final : public core::Kind {
     auto& actor = static_cast<Actor&>(runnable);
     auto& host = static_cast<core::Host&>(executor);
     core::run_turn(host, actor, [&](Turn& turn) {
-      return core::guard(turn, [&] {
+      return guard(actor, turn, [&] {
         Envelope* envelope = turn.take_first(host, actor);
         if (envelope == nullptr || envelope->type->handle == nullptr) [[unlikely]]
           return handle_mail<false>(actor, turn);
@@ -82,6 +102,14 @@ class HandlersKind final : public core::Kind {
     });
   }
 
+  // core::guard() for user code in the turn of an actor.
+  template <class Body>
+  [[nodiscard]] static Outcome guard(Actor& actor, Turn& turn, Body&& body) noexcept {
+    return core::guard(std::forward<Body>(body), [&](const char* text) {
+      return end(actor, turn, turn.fail(ExitReason::panic, text));
+    });
+  }
+
   static void* instance_of(const Actor& actor) noexcept {
     return is_extended(actor) ? extras_of(actor).instance : actor.body.words[1];
   }
@@ -93,6 +121,7 @@ class HandlersKind final : public core::Kind {
     const ActorType& type = type_of(actor);
     void* instance = extended ? extras_of(actor).instance : actor.body.words[1];
     Context context(port_of(host), actor.id(), &turn, nullptr);
+    if (extended && extras_of(actor).handlings.block_mail()) return Outcome::suspended;
     Envelope* envelope = turn.in_hand();
     if (envelope == nullptr) envelope = turn.take(host, actor);
     for (; envelope != nullptr; envelope = turn.take(host, actor)) {
@@ -102,8 +131,9 @@ class HandlersKind final : public core::Kind {
       }
       if (context.wish() == Context::Wish::go_on) [[likely]]
         continue;
-      if (context.wish() != Context::Wish::rearrange) return obey(turn, context);
+      if (context.wish() != Context::Wish::rearrange) return end(actor, turn, obey(turn, context));
       rearrange(actor, turn, context);
+      if (extended && extras_of(actor).handlings.block_mail()) return Outcome::suspended;
       // What it has become is another kind from the next turn on, and here already.
       if (!extended && is_extended(actor)) return turn.finish(), handle_mail<true>(actor, turn);
     }
@@ -112,7 +142,7 @@ class HandlersKind final : public core::Kind {
 
   // The first handler of a turn has returned and wishes something: the end, or a change.
   [[gnu::noinline]] static Outcome obey_and_go_on(Actor& actor, Turn& turn, Context& context) {
-    if (context.wish() != Context::Wish::rearrange) return obey(turn, context);
+    if (context.wish() != Context::Wish::rearrange) return end(actor, turn, obey(turn, context));
     rearrange(actor, turn, context);
     turn.finish();
     return is_extended(actor) ? handle_mail<true>(actor, turn) : handle_mail<false>(actor, turn);
@@ -160,6 +190,78 @@ class HandlersKind final : public core::Kind {
     if (context.take_unstash()) extras.unstash_all(turn);
   }
 
+  // ---- handlers that are coroutines, and wait ----
+
+  // The turn of an actor with extras.
+  static Outcome go_on(Actor& actor, Turn& turn) {
+    Handlings& handlings = extras_of(actor).handlings;
+    if (handlings.is_empty()) [[likely]]
+      return handle_mail<true>(actor, turn);
+    const Outcome outcome = run_ready(actor, turn);
+    if (outcome != Outcome::wants_mail) return end(actor, turn, outcome);
+    if (handlings.is_ending()) return end(actor, turn, Outcome::stopped);
+    const Outcome pause = handle_mail<true>(actor, turn);
+    return pause == Outcome::wants_mail && handlings.has_ready() ? Outcome::budget_spent : pause;
+  }
+
+  // Those whose waits are over, though half of the budget is for mail. wants_mail: none of them
+  // wants the end of the actor.
+  static Outcome run_ready(Actor& actor, Turn& turn) {
+    Extras& extras = extras_of(actor);
+    Context context(port_of(turn.host), actor.id(), &turn, nullptr);
+    for (uint32_t left = turn.host.messages_per_turn / 2 + 1; left > 0; --left) {
+      detail::Handling* handling = extras.handlings.take_ready();
+      if (handling == nullptr) break;
+      turn.host.note_step(handling->envelope->type);
+      handling->host = &turn.host;
+      if (!handling->run()) continue;
+      extras.handlings.remove(*handling);
+      // The message ends after the handler, which may refer to it.
+      struct Finish {
+        ~Finish() { turn.finish_held(envelope); }
+        Turn& turn;
+        Envelope& envelope;
+      } const last{turn, *handling->envelope};
+      context.begin(handling->envelope);
+      finish_handling(*handling, context);
+      if (context.wish() > Context::Wish::rearrange) return obey(turn, context);
+    }
+    extras.end_retired(context.port());
+    return Outcome::wants_mail;
+  }
+
+  // The actor ends: at once, or when the handlers that wait have.
+  [[gnu::noinline]] static Outcome end(Actor& actor, Turn& turn, Outcome how) noexcept {
+    if (!is_extended(actor)) return how;
+    Handlings& handlings = extras_of(actor).handlings;
+    if (handlings.is_empty() && !handlings.is_ending()) return how;
+    handlings.begin_end(turn.host, how);
+    const core::Ending because(turn.host, handlings.exit_reason(), handlings.exit_text());
+    turn.finish();
+    if (const Outcome outcome = stop_handlings(actor, turn); outcome != Outcome::stopped) {
+      return outcome;
+    }
+    return handlings.end(turn);
+  }
+
+  // stopped: there are none any more.
+  static Outcome stop_handlings(Actor& actor, Turn& turn) noexcept {
+    Handlings& handlings = extras_of(actor).handlings;
+    if (handlings.is_empty()) return Outcome::stopped;
+    handlings.request_stop();
+    // How they end is of no interest: it ends for a reason of its own.
+    (void)core::guard([&] { return run_ready(actor, turn); },
+                      [](const char*) { return Outcome::failed; });
+    if (handlings.is_empty()) return Outcome::stopped;
+    return handlings.has_ready() ? Outcome::budget_spent : Outcome::suspended;
+  }
+
+  // What they wait for may only end with a look at the outside world.
+  static void end_with_system(Actor& actor, core::Host& host) noexcept {
+    Turn turn(host, actor);
+    while (stop_handlings(actor, turn) != Outcome::stopped) host.system.look_outside();
+  }
+
   static const HandlersKind& kind_for(bool has_started, bool is_extended) noexcept;
 
   bool has_started_;
@@ -189,9 +291,8 @@ Outcome HandlersKind::start(Actor& actor, Turn& turn) const {
 bool HandlersKind::extend(core::System& system, Actor& actor) noexcept {
   const auto& kind = *static_cast<const HandlersKind*>(actor.kind);
   if (kind.is_extended_) return true;
-  auto* extras = system.allocator.create<Extras>();
+  auto* extras = system.allocator.create<Extras>(actor.body.words[1], type_of(actor).interleaves);
   if (extras == nullptr) return false;
-  extras->instance = actor.body.words[1];
   actor.body.words[1] = extras;
   actor.set_kind(system, kind_for(kind.has_started_, true));
   return true;
@@ -200,6 +301,7 @@ bool HandlersKind::extend(core::System& system, Actor& actor) noexcept {
 void HandlersKind::destroy(Actor& actor, core::Host& host, ExitReason reason) const noexcept {
   const ActorType& type = type_of(actor);
   detail::Port& port = port_of(host);
+  if (is_extended_ && !extras_of(actor).handlings.is_empty()) end_with_system(actor, host);
   // When the whole system ends, no user code runs but destructors.
   const bool is_closing = host.system.is_closing.load(std::memory_order_relaxed);  // a flag
   if (type.on_stop != nullptr && has_started_ && !is_closing) {
@@ -279,6 +381,66 @@ bool pop_behaviour(Context& context) noexcept {
   extras.retired = gone;
   context.note_change();
   return true;
+}
+
+// ---- handlers that are coroutines ----
+
+namespace {
+
+void wake_handling(TaskRoot& root) noexcept {
+  auto& handling = static_cast<Handling&>(root);
+  static_cast<kinds::Handlings*>(handling.owner)->wake(handling);
+  core::Waker{static_cast<core::Actor*>(handling.actor), handling.generation,
+              static_cast<core::Host*>(handling.host)}
+      .wake();
+}
+
+}  // namespace
+
+Handling::Handling(const HandlingType& the_type) noexcept
+    : TaskRoot(&wake_handling), type(the_type) {}
+
+void* begin_handling(Context& context, size_t size, Errc& error) noexcept {
+  core::Turn& turn = *turn_of(context);
+  error = Errc::mailbox_full;  // of messages that are put aside
+  if (turn.actor.held == std::numeric_limits<uint16_t>::max()) return nullptr;
+  error = Errc::no_memory;
+  if (!HandlersKind::is_extended(turn.actor)) {
+    if (!HandlersKind::extend(turn.host.system, turn.actor)) return nullptr;
+    context.note_change();
+  }
+  return take_future_block(size);
+}
+
+void run_handling(Context& context, Handling& handling) {
+  core::Turn& turn = *turn_of(context);
+  core::Actor& actor = turn.actor;
+  handling.sender = turn.in_hand()->sender;
+  handling.owner = &HandlersKind::extras_of(actor).handlings;
+  handling.actor = &actor;
+  handling.generation = core::generation_of(actor.id());
+  handling.host = &turn.host;
+  const bool keeps_mail_waiting = !kinds::type_of(actor).interleaves;
+  if (turn.host.system.waits_for.is_on() && keeps_mail_waiting) [[unlikely]] {
+    core::System& system = turn.host.system;
+    // Without memory for it, it just waits.
+    handling.wait_edge = system.allocator.create<core::WaitEdge>(
+        core::WaitEdge{.waiter = actor.id(), .system = &system});
+  }
+  handling.begin(handling.type.begin(handling));
+  if (handling.run()) return kinds::finish_handling(handling, context);
+  handling.envelope = turn.hold();  // begin_handling() saw that there is room
+  HandlersKind::extras_of(actor).handlings.add(handling);
+  context.note_change();
+}
+
+void fail_handler(Context& context, const Error& error) noexcept { context.fail_with(error); }
+
+ActorId acting_here(Port*& port) noexcept {
+  const auto* host = static_cast<core::Host*>(base::Executor::current());
+  if (host == nullptr) return core::kNobody;
+  port = static_cast<Port*>(host->port);
+  return host->acting();
 }
 
 bool can_stash(const Context& context) noexcept {

@@ -1,5 +1,5 @@
 // Handlers: the body of a typed C++ actor, an instance of a plain struct with on(Message)
-// overloads. It runs each message to the end.
+// overloads. It runs each message to the end; a handler that is a coroutine may wait in between.
 #pragma once
 
 #include <jzx/actor.hpp>

@@ -1,0 +1,96 @@
+// The handlers of one actor that are coroutines and wait. Each has a chain of its own; those whose
+// wait is over are run in the actor's turns, one after the other, in the order in which they were
+// woken.
+//
+//   wait ends ──▶ woken (from any thread) ──▶ ready ──▶ run: waits again, or has ended
+//
+// An actor that ends while handlers wait asks them all to stop, remembers how it will have ended,
+// and is suspended until the last of them has.
+//
+// Threads: wake() from any; the rest in the actor's own turn.
+#pragma once
+
+#include <jzx/detail/handling.hpp>
+
+#include "base/assert.hpp"
+#include "base/mpsc_stack.hpp"
+#include "core/turn.hpp"
+
+namespace jzx::kinds {
+
+class Handlings {
+ public:
+  using Handling = detail::Handling;
+
+  explicit Handlings(bool interleaves) noexcept : interleaves_(interleaves) {}
+
+  [[nodiscard]] bool is_empty() const noexcept { return newest_ == nullptr; }
+  // No mail may be taken.
+  [[nodiscard]] bool block_mail() const noexcept {
+    return !is_empty() && (!interleaves_ || is_ending_);
+  }
+  // Of those that are ready when it is called, there are more than have been run.
+  [[nodiscard]] bool has_ready() const noexcept { return ready_ != nullptr; }
+
+  void add(Handling& handling) noexcept {
+    handling.older = newest_;
+    if (newest_ != nullptr) newest_->newer = &handling;
+    newest_ = &handling;
+  }
+  void remove(Handling& handling) noexcept {
+    if (handling.older != nullptr) handling.older->newer = handling.newer;
+    (handling.newer != nullptr ? handling.newer->older : newest_) = handling.older;
+  }
+
+  // Once for each wait. The actor is still to be woken.
+  void wake(Handling& handling) noexcept { woken_.push(handling); }
+  // The next whose wait is over; nullptr: none.
+  [[nodiscard]] Handling* take_ready() noexcept {
+    if (ready_ == nullptr) ready_ = woken_.take_all();
+    Handling* first = ready_;
+    if (first == nullptr) return nullptr;
+    ready_ = first->next;
+    // Who woke it has not quite left it, perhaps.
+    [[maybe_unused]] const bool is_over = first->can_go_on();
+    JZX_ASSERT(is_over);
+    return first;
+  }
+
+  // They go on with what their waits answer then.
+  void request_stop() noexcept {
+    for (Handling* one = newest_; one != nullptr; one = one->older) one->request_stop();
+  }
+
+  // ---- how the actor will have ended ----
+
+  [[nodiscard]] bool is_ending() const noexcept { return is_ending_; }
+  // The first reason stays.
+  void begin_end(const core::Host& host, core::Outcome how) noexcept {
+    if (is_ending_) return;
+    is_ending_ = true;
+    outcome_ = how;
+    if (how != core::Outcome::failed) return;
+    exit_reason_ = host.exit_reason;
+    exit_text_ = host.exit_text;
+  }
+  // Why, once it has begun to.
+  [[nodiscard]] ExitReason exit_reason() const noexcept { return exit_reason_; }
+  [[nodiscard]] const ExitText& exit_text() const noexcept { return exit_text_; }
+  // When all have ended.
+  [[nodiscard]] core::Outcome end(core::Turn& turn) const noexcept {
+    if (outcome_ != core::Outcome::failed) return outcome_;
+    return turn.fail(exit_reason_, exit_text_.view());
+  }
+
+ private:
+  base::MpscStack<Handling, &Handling::next> woken_;
+  Handling* ready_ = nullptr;  // the oldest first
+  Handling* newest_ = nullptr;
+  const bool interleaves_;
+  bool is_ending_ = false;
+  core::Outcome outcome_ = core::Outcome::stopped;
+  ExitReason exit_reason_ = ExitReason::normal;
+  ExitText exit_text_;
+};
+
+}  // namespace jzx::kinds
