@@ -248,7 +248,7 @@ struct TypedTaskPromise : TaskResult<T> {
   void return_value(T&& value) { this->put_result(std::in_place, std::move(value)); }
   void return_value(const T& value) { this->put_result(std::in_place, value); }
   void return_value(const Error& error) { this->put_result(error); }
-  void return_value(Result<T>&& result) { this->put_result(std::move(result)); }
+  void return_value(Result<T>&& given) { this->put_result(std::move(given)); }
   template <class U>
   requires std::is_constructible_v<T, U>
   void return_value(U&& value) { this->put_result(std::in_place, std::forward<U>(value)); }
