@@ -41,7 +41,8 @@ struct Selection {
   }
 };
 
-// Takes the futures. At least one, at most 64: else Errc::invalid_arg.
+// Takes the futures. At least one, at most 64: else Errc::invalid_arg. Refused, also without
+// memory, it leaves them to the caller.
 [[nodiscard]] JZX_API Future<Selection> select(std::span<Future<void>> waits) noexcept;
 
 template <class... Waits>
