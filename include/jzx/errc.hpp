@@ -32,6 +32,7 @@ enum class [[nodiscard]] Errc : int{
     end_of_stream = -110,   // the peer will send no more
     too_long = -111,        // more than the limit without an end
     deadlock = -112,        // those who wait wait for one another
+    empty = -113,           // nothing is there now
 };
 
 [[nodiscard]] constexpr bool ok(Errc code) noexcept { return code == Errc::ok; }

@@ -27,5 +27,6 @@
 #include <jzx/runtime.hpp>
 #include <jzx/signals.hpp>
 #include <jzx/supervisor.hpp>
+#include <jzx/sync/sync.hpp>
 #include <jzx/topic.hpp>
 #include <jzx/worker_pool.hpp>

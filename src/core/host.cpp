@@ -71,6 +71,8 @@ const char* to_string(Errc code) noexcept {
       return "longer than the limit allows";
     case Errc::deadlock:
       return "those who wait wait for one another";
+    case Errc::empty:
+      return "nothing is there now";
   }
   return "unknown error code";
 }

@@ -94,12 +94,13 @@ struct TypedSpawnedTask final : SpawnedTask {
     return error;
   }
   static void destroy(SpawnedTask& self) noexcept {
-    if (State* state = typed(self).future) {
-      state->put_result(Error(Errc::cancelled, "the task was not begun", "spawn_async"));
-      state->settle();
-    }
+    State* state = typed(self).future;
     typed(self).~TypedSpawnedTask();
     give_future_block(&self, sizeof(TypedSpawnedTask));
+    if (state == nullptr) return;
+    // What the task held has ended before its future says so.
+    state->put_result(Error(Errc::cancelled, "the task was not begun", "spawn_async"));
+    state->settle();
   }
 
   static constexpr TaskType kType{type_name<Task<T>>.data(), &begin, &finish, &destroy};
