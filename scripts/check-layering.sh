@@ -55,6 +55,7 @@ detail/nursery.hpp: async
 detail/ready_list.hpp: async
 async/sleep.hpp: async
 detail/spawned_task.hpp: kinds/coroutine
+async/spawn.hpp: kinds/coroutine
 promise.hpp: async
 actor_ref.hpp: kinds/handlers
 context.hpp: kinds/handlers

@@ -105,6 +105,13 @@ struct TypedSpawnedTask final : SpawnedTask {
   static constexpr TaskType kType{type_name<Task<T>>.data(), &begin, &finish, &destroy};
 };
 
+// Whose code calls; nobody's, outside of actors.
+struct CurrentActor {
+  Port* port = nullptr;
+  ActorId id = 0;
+};
+[[nodiscard]] JZX_API CurrentActor current_actor() noexcept;
+
 template <class T>
 [[nodiscard]] Future<T> spawn_async(Port& port, Task<T>&& task, const SpawnRequest& request,
                                     ActorId* out) {
@@ -129,6 +136,16 @@ template <class T>
   id = state->source.id;
   if (out != nullptr) *out = id;
   return future;
+}
+
+// As a child that is stopped with its parent, which does not hear of its end.
+template <class T>
+[[nodiscard]] Future<T> spawn_child_async(Port& port, ActorId parent, Task<T>&& task,
+                                          ActorId* out) {
+  SpawnRequest request;
+  request.parent = parent;
+  request.is_quiet = true;
+  return spawn_async(port, std::move(task), request, out);
 }
 
 }  // namespace jzx::detail
