@@ -82,6 +82,7 @@ sync/oneshot.hpp: sync
 sync/rw_lock.hpp: sync
 sync/select.hpp: sync
 sync/watch.hpp: sync
+async/spawn.hpp: kinds/coroutine
 promise.hpp: async
 actor_ref.hpp: kinds/handlers
 context.hpp: kinds/handlers

@@ -103,6 +103,17 @@ class Context final : public SystemFace {
     return spawn_with<A>(options, std::forward<Args>(args)...);
   }
 
+  // A task of this actor: an actor of its own that is asked to stop with this one, which waits for
+  // its end. This one is not told when it ends; that is what the future is for. Handlers and tasks
+  // run at the same time: they share nothing but messages.
+  template <class T>
+  Future<T> spawn_async(Task<T> task, Pid* out = nullptr) {
+    ActorId id = 0;
+    Future<T> future = detail::spawn_child_async(*port_, self_, std::move(task), &id);
+    if (out != nullptr) *out = id != 0 ? Pid(port_, id) : Pid();
+    return future;
+  }
+
   // ---- for the library ----
 
   enum class Wish : uint16_t { go_on, rearrange, stop, fail, panic };

@@ -7,6 +7,7 @@
 #include <jzx/async/scope.hpp>
 #include <jzx/async/self.hpp>
 #include <jzx/async/sleep.hpp>
+#include <jzx/async/spawn.hpp>
 #include <jzx/async/task.hpp>
 #include <jzx/async/timeout.hpp>
 #include <jzx/context.hpp>

@@ -354,7 +354,8 @@ class SystemFace {
             options.high_water,
             options.link.id(),
             options.monitor.id(),
-            options.monitor_ref != nullptr ? &options.monitor_ref->value : nullptr};
+            options.monitor_ref != nullptr ? &options.monitor_ref->value : nullptr,
+            false};
   }
 
   Errc end(Pid actor, ExitReason reason) {

@@ -38,6 +38,7 @@ Errc make_child(System& system, Actor& parent, const SpawnOptions& options, Chil
   out->parent = &parent;
   out->mark = options.child_mark;
   out->is_supervisor = options.is_supervisor;
+  out->is_quiet = options.is_quiet;
   return Errc::ok;
 }
 
@@ -185,8 +186,26 @@ Child* give_up_child_record(System& system, Actor& actor) noexcept {
   return std::exchange(actor.child, nullptr);
 }
 
+// The parent is not told.
+void drop_child_record(Host& host, Actor& actor) noexcept {
+  if (actor.child == nullptr) return;
+  Child* child = give_up_child_record(host.system, actor);
+  Actor& parent = *child->parent;
+  Wake wake = Wake::gone;
+  {
+    Bonds hold(host.system.is_shared, parent);
+    child->unlink();
+    // A parent that stops meanwhile waits for the end of this child, which nobody will tell it of.
+    const uint32_t generation = parent.state.generation();
+    if (!parent.state.is_open(generation)) wake = parent.state.wake(generation);
+  }
+  child_notice_done(*child, host);
+  if (wake == Wake::submit) host.submit(parent);
+}
+
 void tell_parent(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
   if (actor.child == nullptr) return;
+  if (actor.child->is_quiet) return drop_child_record(host, actor);
   Child* child = give_up_child_record(host.system, actor);
   child->exit = ChildExit{actor.id(), reason, text};
   child->address(SystemTag::child_exit, actor.id(), &child->exit, kSizeOfChildExit,
@@ -315,22 +334,6 @@ void end_alone(Host& host, Actor& actor, ExitReason reason, const ExitText& text
 void finish_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
   end_actor(host, actor, reason, text);
   retire(host, actor);
-}
-
-void drop_child_record(Host& host, Actor& actor) noexcept {
-  if (actor.child == nullptr) return;
-  Child* child = give_up_child_record(host.system, actor);
-  Actor& parent = *child->parent;
-  Wake wake = Wake::gone;
-  {
-    Bonds hold(host.system.is_shared, parent);
-    child->unlink();
-    // A parent that stops meanwhile waits for the end of this child, which nobody will tell it of.
-    const uint32_t generation = parent.state.generation();
-    if (!parent.state.is_open(generation)) wake = parent.state.wake(generation);
-  }
-  child_notice_done(*child, host);
-  if (wake == Wake::submit) host.submit(parent);
 }
 
 void abort_actor(Host& host, Actor& actor) noexcept {

@@ -25,6 +25,7 @@ struct SpawnOptions {
   void* child_mark = nullptr;  // the parent finds it again in Child::mark
   bool first_turn = false;     // Kind::start() is wanted
   bool is_supervisor = false;
+  bool is_quiet = false;  // ends with its parent, which is not told of its end
   base::Priority priority = base::Priority::normal;
   uint8_t home = base::kAnyWorker;
   Overload overload = Overload::refuse;

@@ -28,6 +28,7 @@ struct Child : Notice, base::ListNode<InChildren> {
   Actor* actor = nullptr;
   void* mark = nullptr;        // the parent's own
   bool is_supervisor = false;  // its failure is its parent's failure
+  bool is_quiet = false;       // the parent is not told of its end
   ChildExit exit;
 };
 

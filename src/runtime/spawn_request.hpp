@@ -22,6 +22,7 @@ namespace jzx::runtime {
   options.home = request.home == kPinned ? pinned_home(host) : request.home;
   options.overload = static_cast<core::Overload>(request.overload);
   options.high_water = request.high_water;
+  options.is_quiet = request.is_quiet;
   return options;
 }
 

@@ -46,6 +46,12 @@ Errc spawn_task(Port& port, SpawnedTask& task, const SpawnRequest& request, Acto
   return Errc::loop_closed;
 }
 
+CurrentActor current_actor() noexcept {
+  const auto* host = static_cast<core::Host*>(base::Executor::current());
+  if (host == nullptr || host->acting() == core::kNobody) return {};
+  return {static_cast<Port*>(host->port), host->acting()};
+}
+
 void cancel_task(const TaskOwner& owner) noexcept {
   (void)request_exit(*owner.port, owner.id, ExitReason::killed);
 }

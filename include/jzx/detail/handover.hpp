@@ -91,9 +91,10 @@ class Handover {
 
   // The same, but with the right to take_back().
   [[nodiscard]] bool lend() noexcept {
-    // As in leave().
-    if (stage_.load(std::memory_order_acquire) == Stage::settled) return true;
-    return stage_.exchange(Stage::lent, std::memory_order_acq_rel) == Stage::settled;
+    Stage expected = Stage::pending;
+    // As in leave(), but a result that is there stays: what is not lent cannot be taken back.
+    return !stage_.compare_exchange_strong(expected, Stage::lent, std::memory_order_acq_rel,
+                                           std::memory_order_acquire);
   }
   // After lend(), by one who knows that the memory is there. True: the promise's end will not go on
   // with what was lent, and the memory is its own. False: it has, or is about to.

@@ -54,6 +54,7 @@ struct SpawnRequest {
   ActorId link = 0;     // is linked to it from the start
   ActorId watcher = 0;  // monitors it from the start
   uint64_t* monitor_ref = nullptr;
+  bool is_quiet = false;  // the parent is not told of its end
 };
 
 struct ActorType;

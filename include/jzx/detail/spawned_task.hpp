@@ -27,8 +27,8 @@ struct TaskType {
   void (*destroy)(SpawnedTask& task) noexcept;
 };
 
-struct JZX_API SpawnedTask : TaskRoot {
-  SpawnedTask(const TaskType& the_type) noexcept;  // NOLINT: the root is made with it
+struct SpawnedTask : TaskRoot {
+  JZX_API SpawnedTask(const TaskType& the_type) noexcept;  // NOLINT: the root is made with it
 
   const TaskType& type;
   // Who is to be woken; the library's.
@@ -106,6 +106,13 @@ struct TypedSpawnedTask final : SpawnedTask {
   static constexpr TaskType kType{type_name<Task<T>>.data(), &begin, &finish, &destroy};
 };
 
+// Whose code calls; nobody's, outside of actors.
+struct CurrentActor {
+  Port* port = nullptr;
+  ActorId id = 0;
+};
+[[nodiscard]] JZX_API CurrentActor current_actor() noexcept;
+
 template <class T>
 [[nodiscard]] Future<T> spawn_async(Port& port, Task<T>&& task, const SpawnRequest& request,
                                     ActorId* out) {
@@ -130,6 +137,16 @@ template <class T>
   id = state->source.id;
   if (out != nullptr) *out = id;
   return future;
+}
+
+// As a child that is stopped with its parent, which does not hear of its end.
+template <class T>
+[[nodiscard]] Future<T> spawn_child_async(Port& port, ActorId parent, Task<T>&& task,
+                                          ActorId* out) {
+  SpawnRequest request;
+  request.parent = parent;
+  request.is_quiet = true;
+  return spawn_async(port, std::move(task), request, out);
 }
 
 }  // namespace jzx::detail

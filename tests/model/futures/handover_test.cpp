@@ -89,5 +89,44 @@ TEST(Handover, WakesAThreadThatWaits) {
   });
 }
 
+// What was lent is taken back, perhaps while the result comes.
+TEST(Handover, ThatIsTakenBackGoesOnNowhereElse) {
+  bool saw_taken_back = false;
+  bool saw_resumed = false;
+  expect_always({.name = "handover, lend and take back", .preemptions = kUnbounded},
+                [&](Scene& scene) {
+                  auto& state = scene.make<State>();
+                  auto& how = scene.make<base::Shared<int>>(1);
+                  bool is_taken_back = false;
+                  int orphans = 0;
+                  scene.thread([&] {
+                    state.result = kResult;
+                    switch (state.handover.settle()) {
+                      case detail::Settled::first:
+                        return;
+                      case detail::Settled::second:
+                        return state.resume();
+                      case detail::Settled::orphaned:
+                        ++orphans;
+                        state.callback = kEnded;
+                        how = kEnded;
+                        return;
+                    }
+                  });
+                  scene.thread([&] {
+                    state.callback = kCallback;
+                    if (state.handover.lend()) return state.resume();
+                    MODEL_ASSERT(how == 1);  // the memory is there until it is taken back
+                    is_taken_back = state.handover.take_back();
+                  });
+                  scene.join();
+                  MODEL_ASSERT(state.resumed == (is_taken_back ? 0 : 1));
+                  MODEL_ASSERT(orphans == (is_taken_back ? 1 : 0));
+                  (is_taken_back ? saw_taken_back : saw_resumed) = true;
+                });
+  EXPECT_TRUE(saw_taken_back);
+  EXPECT_TRUE(saw_resumed);
+}
+
 }  // namespace
 }  // namespace jzx::base::model
