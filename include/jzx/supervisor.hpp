@@ -18,6 +18,7 @@
 
 #include <jzx/actor_ref.hpp>
 #include <jzx/detail/fiber_body.hpp>
+#include <jzx/detail/spawned_task.hpp>
 
 namespace jzx {
 
@@ -90,6 +91,24 @@ class FiberMakerFor final : public FiberMaker {
   F body_;
 };
 
+// Makes a task by the same function, again and again.
+class TaskMaker {
+ public:
+  virtual ~TaskMaker() = default;
+  // nullptr and the error: no memory, or a task that cannot begin.
+  [[nodiscard]] virtual SpawnedTask* make(Errc& error) = 0;
+};
+
+template <class F>
+class TaskMakerFor final : public TaskMaker {
+ public:
+  explicit TaskMakerFor(F function) : function_(std::move(function)) {}
+  SpawnedTask* make(Errc& error) override { return SupervisedTask<F>::make(function_, error); }
+
+ private:
+  F function_;
+};
+
 }  // namespace detail
 
 // One child of a supervisor, or a supervisor as a child.
@@ -99,6 +118,8 @@ class ChildSpec {
       : name_(std::move(name)), maker_(std::move(maker)) {}
   ChildSpec(std::string name, std::shared_ptr<detail::FiberMaker> maker)
       : name_(std::move(name)), fiber_maker_(std::move(maker)) {}
+  ChildSpec(std::string name, std::shared_ptr<detail::TaskMaker> maker)
+      : name_(std::move(name)), task_maker_(std::move(maker)) {}
   ChildSpec(std::string name, const SupervisorOptions& options, std::vector<ChildSpec> children)
       : name_(std::move(name)), options_(options), children_(std::move(children)) {}
 
@@ -126,6 +147,9 @@ class ChildSpec {
   [[nodiscard]] const std::shared_ptr<detail::FiberMaker>& fiber_maker() const noexcept {
     return fiber_maker_;
   }
+  [[nodiscard]] const std::shared_ptr<detail::TaskMaker>& task_maker() const noexcept {
+    return task_maker_;
+  }
   [[nodiscard]] size_t stack_bytes() const noexcept { return stack_size_; }
   [[nodiscard]] const SupervisorOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::vector<ChildSpec>& children() const noexcept { return children_; }
@@ -140,9 +164,10 @@ class ChildSpec {
   }
 
   std::string name_;
-  // Both null: a supervisor.
+  // All null: a supervisor.
   std::shared_ptr<detail::ActorMaker> maker_;
   std::shared_ptr<detail::FiberMaker> fiber_maker_;
+  std::shared_ptr<detail::TaskMaker> task_maker_;
   size_t stack_size_ = 0;
   SupervisorOptions options_;
   std::vector<ChildSpec> children_;
@@ -167,6 +192,21 @@ template <class F>
       "every restart needs one");
   std::shared_ptr<detail::FiberMaker> maker =
       std::make_shared<detail::FiberMakerFor<std::decay_t<F>>>(std::forward<F>(body));
+  return {std::move(name), std::move(maker)};
+}
+
+// A task as a child: every start calls a copy of this function, which returns a Task<void>. It ends
+// normally when the task does well, and with the task's error otherwise. To stop it is to ask the
+// task to stop.
+template <class F>
+[[nodiscard]] ChildSpec child_async(std::string name, F&& make_task) {
+  using Function = std::decay_t<F>;
+  static_assert(
+      std::is_invocable_r_v<Task<void>, Function&> && std::is_copy_constructible_v<Function>,
+      "jzx: child_async() takes a function without parameters that returns a Task<void> "
+      "and can be copied, since every restart needs one");
+  std::shared_ptr<detail::TaskMaker> maker =
+      std::make_shared<detail::TaskMakerFor<Function>>(std::forward<F>(make_task));
   return {std::move(name), std::move(maker)};
 }
 

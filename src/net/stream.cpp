@@ -116,6 +116,12 @@ Task<void> Stream::write_all(std::span<const std::byte> bytes) {
   }
 }
 
+Task<void> Stream::write_kept(std::string text) {
+  auto writing = write_all(std::string_view(text));
+  Result<void> written = co_await writing;
+  co_await written;
+}
+
 Task<size_t> Stream::read_pieces(std::span<const MutablePiece> pieces) {
   static_assert(sizeof(MutablePiece) == sizeof(io::Slice));
   Future<int64_t> reading = transfer(handle_, Opcode::read_vector,

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/guard.hpp"
+#include "kinds/coroutine/coroutine.hpp"
 #include "kinds/fiber/fiber.hpp"
 #include "kinds/handlers/handlers.hpp"
 #include "runtime/port.hpp"
@@ -72,6 +73,32 @@ class FiberChild final : public supervise::ChildFactory {
   detail::Port& port_;
 };
 
+class TaskChild final : public supervise::ChildFactory {
+ public:
+  explicit TaskChild(std::shared_ptr<detail::TaskMaker> maker) noexcept
+      : maker_(std::move(maker)) {}
+
+  Errc make(core::Host&, core::SpawnOptions& options) override {
+    Errc error = Errc::ok;
+    detail::SpawnedTask* task = core::guard([&] { return maker_->make(error); },
+                                            [&](const char*) -> detail::SpawnedTask* {
+                                              error = Errc::start_failed;
+                                              return nullptr;
+                                            });
+    if (task == nullptr) return error;
+    kinds::describe_task(*task, options);
+    return Errc::ok;
+  }
+  void unmake(core::Host&, core::SpawnOptions& options) noexcept override {
+    auto& task = *static_cast<detail::SpawnedTask*>(options.body.words[0]);
+    task.type.destroy(task);
+  }
+  void dispose(const base::Allocator& allocator) noexcept override { allocator.destroy(this); }
+
+ private:
+  std::shared_ptr<detail::TaskMaker> maker_;
+};
+
 uint32_t whole_ms(std::chrono::milliseconds time) noexcept {
   return static_cast<uint32_t>(std::clamp<int64_t>(time.count(), 0, UINT32_MAX));
 }
@@ -95,6 +122,10 @@ Errc fill_spec(detail::Port& port, const ChildSpec& spec, supervise::ChildSpec& 
   }
   if (spec.fiber_maker() != nullptr) {
     out.factory = allocator.create<FiberChild>(spec.fiber_maker(), spec.stack_bytes(), port);
+    return out.factory != nullptr ? Errc::ok : Errc::no_memory;
+  }
+  if (spec.task_maker() != nullptr) {
+    out.factory = allocator.create<TaskChild>(spec.task_maker());
     return out.factory != nullptr ? Errc::ok : Errc::no_memory;
   }
   supervise::Plan* nested = nullptr;

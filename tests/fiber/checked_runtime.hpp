@@ -22,7 +22,7 @@ class CheckedRuntime : public Runtime {
   ~CheckedRuntime() { close(); }
 
   void close() {
-    if (std::exchange(is_closed_, true)) return;
+    if (std::exchange(is_closed_, true) || !*this) return;
     for (const StillAlive& one : shutdown(std::chrono::minutes(1))) {
       ADD_FAILURE() << one.name << " is still alive: " << one.why;
     }

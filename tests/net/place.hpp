@@ -45,7 +45,7 @@ inline std::vector<Setting> all_settings() {
   return settings;
 }
 
-class Place : public testing::TestWithParam<Setting> {
+class Place : public ::testing::TestWithParam<Setting> {
  protected:
   Place() {
     if (GetParam().driver == Driver::loop) {
@@ -107,8 +107,8 @@ class Place : public testing::TestWithParam<Setting> {
   std::vector<std::thread> threads_;
 };
 
-#define JZX_IN_ALL_PLACES(suite)                                                    \
-  INSTANTIATE_TEST_SUITE_P(All, suite, testing::ValuesIn(net_test::all_settings()), \
+#define JZX_IN_ALL_PLACES(suite)                                                      \
+  INSTANTIATE_TEST_SUITE_P(All, suite, ::testing::ValuesIn(net_test::all_settings()), \
                            [](const auto& one) { return net_test::name_of(one.param); })
 
 }  // namespace jzx::net_test

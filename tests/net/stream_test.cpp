@@ -90,6 +90,17 @@ TEST_P(Streams, EchoOverAUnixSocket) {
   EXPECT_TRUE(finish(std::move(server)).ok());
 }
 
+TEST_P(Streams, ATemporaryTextIsKeptUntilItIsWritten) {
+  auto ends = Stream::pair(system());
+  ASSERT_TRUE(ends.ok());
+  auto& [a, b] = *ends;
+  auto writing = a.write_all(std::string(100, 'k'));  // the text is gone, but for the task
+  const std::string other(100, 'o');                  // where it may have been
+  ASSERT_TRUE(run(std::move(writing)).ok());
+  EXPECT_EQ(*run(read_some(b)), std::string(100, 'k'));
+  EXPECT_EQ(other[0], 'o');
+}
+
 TEST_P(Streams, APipeCarriesMoreThanItHolds) {
   auto ends = Stream::pipe(system());
   ASSERT_TRUE(ends.ok());

@@ -1,11 +1,13 @@
 // A task that is an actor of its own: the narrow place between the templates and the library. Not
-// for users; see SystemFace::spawn_async().
+// for users; see SystemFace::spawn_async() and child_async().
 //
 // The record holds the task, the root of its chain, and the promise's end of the future that
-// spawn_async() returned. It belongs to the actor, and ends with it.
+// spawn_async() returned, or the function that made the task of a child. It belongs to the actor,
+// and ends with it.
 #pragma once
 
 #include <coroutine>
+#include <functional>
 #include <memory>
 #include <new>
 #include <utility>
@@ -112,6 +114,54 @@ struct CurrentActor {
   ActorId id = 0;
 };
 [[nodiscard]] JZX_API CurrentActor current_actor() noexcept;
+
+// A task that nobody has a future of: its supervisor hears of the end. It is made by its own copy
+// of the function, which is there as long as the task: a coroutine that is a lambda uses its
+// captures.
+template <class F>
+struct SupervisedTask final : SpawnedTask {
+  static_assert(alignof(F) <= kFutureAlignment,
+                "jzx: what the function of child_async() captures may not be over-aligned");
+
+  // nullptr and the error. Throws what copying or calling the function throws.
+  [[nodiscard]] static SpawnedTask* make(const F& function, Errc& error) {
+    void* block = take_future_block(sizeof(SupervisedTask));
+    if (block == nullptr) return error = Errc::no_memory, nullptr;
+    struct Undo {
+      ~Undo() {
+        if (memory != nullptr) give_future_block(memory, sizeof(SupervisedTask));
+      }
+      void* memory;
+    } undo{block};
+    auto* made = ::new (block) SupervisedTask(function);
+    undo.memory = nullptr;
+    if (made->task.can_begin()) return made;
+    error = made->task.take().error().code();
+    destroy(*made);
+    return nullptr;
+  }
+
+  F body;
+  Task<void> task;
+
+ private:
+  explicit SupervisedTask(const F& function)
+      : SpawnedTask(kType), body(function), task(std::invoke(body)) {}
+
+  static SupervisedTask& typed(SpawnedTask& task) noexcept {
+    return static_cast<SupervisedTask&>(task);
+  }
+  static std::coroutine_handle<> begin(SpawnedTask& self) noexcept {
+    return typed(self).task.begin(self, nullptr);
+  }
+  static Error finish(SpawnedTask& self) noexcept { return typed(self).task.take().error(); }
+  static void destroy(SpawnedTask& self) noexcept {
+    typed(self).~SupervisedTask();
+    give_future_block(&self, sizeof(SupervisedTask));
+  }
+
+  static constexpr TaskType kType{type_name<F>.data(), &begin, &finish, &destroy};
+};
 
 template <class T>
 [[nodiscard]] Future<T> spawn_async(Port& port, Task<T>&& task, const SpawnRequest& request,

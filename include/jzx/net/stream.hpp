@@ -31,7 +31,10 @@
 #include <chrono>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include <jzx/async/task.hpp>
 #include <jzx/net/address.hpp>
@@ -76,6 +79,10 @@ class JZX_API Stream {
   [[nodiscard]] Task<void> write_all(std::string_view text) {
     return write_all(std::as_bytes(std::span(text)));
   }
+  // A temporary would be gone before the task begins: it is kept by the task.
+  template <class Text>
+  requires std::is_same_v<Text, std::string>
+  [[nodiscard]] Task<void> write_all(Text&& text) { return write_kept(std::move(text)); }
   // At most 1,024 pieces at once; the list must be there until the task has ended.
   [[nodiscard]] Task<size_t> read_pieces(std::span<const MutablePiece> pieces);
   [[nodiscard]] Task<size_t> write_pieces(std::span<const Piece> pieces);
@@ -95,6 +102,8 @@ class JZX_API Stream {
   explicit Stream(detail::Handle handle) noexcept : handle_(std::move(handle)) {}
 
  private:
+  [[nodiscard]] Task<void> write_kept(std::string text);
+
   detail::Handle handle_;
 };
 
