@@ -52,6 +52,7 @@ async/sleep.hpp: async
 async/self.hpp: kinds/handlers
 detail/handling.hpp: kinds/handlers
 detail/spawned_task.hpp: kinds/coroutine
+detail/down_watcher.hpp: runtime kinds/handlers
 promise.hpp: async
 actor_ref.hpp: kinds/handlers
 context.hpp: kinds/handlers

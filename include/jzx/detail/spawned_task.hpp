@@ -28,7 +28,7 @@ struct TaskType {
 };
 
 struct SpawnedTask : TaskRoot {
-  SpawnedTask(const TaskType& the_type) noexcept;  // NOLINT: the root is made with it
+  JZX_API SpawnedTask(const TaskType& the_type) noexcept;  // NOLINT: the root is made with it
 
   const TaskType& type;
   // Who is to be woken; the library's.
