@@ -48,7 +48,9 @@ Errc spawn_task(Port& port, SpawnedTask& task, const SpawnRequest& request, Acto
 }
 
 void cancel_task(const TaskOwner& owner) noexcept {
-  (void)request_exit(*owner.port, owner.id, ExitReason::killed);
+  if (ok(request_exit(*owner.port, owner.id, ExitReason::killed))) return;
+  const bool is_closing = owner.port->system.is_closing.load(std::memory_order_relaxed);  // a flag
+  if (is_closing) core::abandon_early(owner.port->any_host(), owner.id);
 }
 
 Future<void> sleep_in(Port& port, std::chrono::milliseconds time) noexcept {
