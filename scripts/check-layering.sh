@@ -83,6 +83,7 @@ sync/rw_lock.hpp: sync
 sync/select.hpp: sync
 sync/watch.hpp: sync
 async/spawn.hpp: kinds/coroutine
+detail/down_watcher.hpp: runtime kinds/handlers
 promise.hpp: async
 actor_ref.hpp: kinds/handlers
 context.hpp: kinds/handlers

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <jzx/async/sleep.hpp>
+#include <jzx/detail/down_watcher.hpp>
 #include <jzx/detail/fiber_body.hpp>
 #include <jzx/detail/spawned_task.hpp>
 #include <jzx/handle_pools.hpp>
@@ -259,6 +260,21 @@ class SystemFace {
     const Errc error = detail::monitor(*port_, watcher.id(), target.id(), ref.value);
     if (out != nullptr && error == Errc::ok) *out = ref;
     return error;
+  }
+  // A monitor as a future: how the actor ends, at once if it has already. To drop the future is to
+  // demonitor. It is a small actor of its own that watches.
+  [[nodiscard]] Future<Down> when_down(Pid target) {
+    if (port_ == nullptr) return Future<Down>::failed(Errc::loop_closed);
+    if (is_elsewhere(target)) return Future<Down>::failed(Errc::actor_not_local);
+    detail::DownTicket ticket;
+    if (ticket.state == nullptr) return Future<Down>::failed(Errc::no_memory);
+    detail::DownTicket::State& state = *ticket.state;
+    Future<Down> future(&state);
+    const auto watcher = spawn<detail::DownWatcher>(std::move(ticket));
+    if (!watcher) return Future<Down>::failed(spawn_error());
+    state.source = {port_, watcher.id()};
+    const Errc error = monitor(watcher, target);
+    return ok(error) ? std::move(future) : Future<Down>::failed(error);
   }
   Errc demonitor(MonitorRef ref) {
     return port_ == nullptr ? Errc::loop_closed : detail::demonitor(*port_, ref.value);

@@ -360,6 +360,7 @@ Actor& youngest_descendant(System& system, Actor& actor) noexcept {
 
 // Ends an actor without children, and tells nobody.
 void abandon(Host& host, Actor& actor) noexcept {
+  actor.status = Status::stopping;  // once: see abandon_early()
   destroy_body(host, actor, ExitReason::killed);
   close_bonds(host.system, actor);
   host.count_end();
@@ -499,6 +500,13 @@ void continue_end(Host& host, Actor& actor) noexcept {
   const ActorId youngest = youngest_child(host.system, actor);
   if (youngest != kNobody) return stop_child(host, actor, youngest);
   finish_end(host, actor, actor.relations->exit_reason, actor.relations->exit_text);
+}
+
+void abandon_early(Host& host, ActorId id) noexcept {
+  Actor* actor = host.system.actors.find(id);
+  if (actor == nullptr || actor->id() != id || actor->kind == nullptr) return;
+  if (actor->status > Status::running || has_children(host.system, *actor)) return;
+  abandon(host, *actor);
 }
 
 void abandon_all(Host& host) noexcept {

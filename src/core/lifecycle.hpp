@@ -63,5 +63,7 @@ void drain_mailbox(Host& host, Actor& actor, DeadLetterReason reason) noexcept;
 // Ends every actor at once: no body runs again, nobody is told of anybody; queued messages and
 // timers are dead-lettered.
 void abandon_all(Host& host) noexcept;
+// Meanwhile: a body that is being ended waits for the end of this one, and there are no more turns.
+void abandon_early(Host& host, ActorId id) noexcept;
 
 }  // namespace jzx::core

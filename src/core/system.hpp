@@ -13,7 +13,6 @@
 #include "base/slot_map.hpp"
 #include "base/waiting_room.hpp"
 #include "core/actor_table.hpp"
-#include "core/deadlock/waits_for.hpp"
 #include "core/envelope_pool.hpp"
 #include "core/names.hpp"
 #include "core/relations.hpp"
@@ -52,9 +51,8 @@ class System {
         children(allocator, sizeof(Child), alignof(Child), 16),
         links(allocator, sizeof(Link), alignof(Link), 16),
         default_mailbox_cap(options.default_mailbox_cap),
-        first_generation(options.first_generation) {
-    if (options.detect_deadlocks) waits_for.turn_on();
-  }
+        first_generation(options.first_generation),
+        detects_deadlocks(options.detect_deadlocks) {}
 
   ~System();
 
@@ -123,10 +121,10 @@ class System {
   base::SharedSlab children;
   base::SharedSlab links;
   base::WaitingRoom waiting_senders;  // for room in a mailbox; by the actor's id
-  WaitsFor waits_for;                 // for answers
   base::Atomic<Observer*> observer_{nullptr};
   uint32_t default_mailbox_cap;
   uint32_t first_generation;
+  const bool detects_deadlocks;             // see async/waits_for.hpp
   base::Atomic<KindStore*> store{nullptr};  // of the kind that needs one
   base::Atomic<bool> is_closing{false};
   base::Atomic<bool> takes_no_more{false};

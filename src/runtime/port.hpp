@@ -12,6 +12,7 @@
 #include <jzx/detail/port.hpp>
 #include <jzx/handle_pools.hpp>
 
+#include "async/waits_for.hpp"
 #include "base/call_gate.hpp"
 #include "core/send.hpp"
 #include "drivers/loop/fd_watches.hpp"
@@ -74,6 +75,7 @@ class Port {
 
   core::System system;
   runtime::Groups groups{system.allocator, system.first_generation};
+  async::WaitsFor waits_for;  // looked at if the system detects deadlocks
   TypeRegistry types;
   HandlePools pools;
   void* runtime_face = nullptr;  // the jzx::Runtime that this is, if it is one

@@ -4,6 +4,8 @@
 #include <mutex>
 
 #include <jzx/async/task.hpp>
+#include <jzx/context.hpp>
+#include <jzx/detail/down_watcher.hpp>
 #include <jzx/detail/spawned_task.hpp>
 #include <jzx/system.hpp>
 
@@ -53,7 +55,9 @@ CurrentActor current_actor() noexcept {
 }
 
 void cancel_task(const TaskOwner& owner) noexcept {
-  (void)request_exit(*owner.port, owner.id, ExitReason::killed);
+  if (ok(request_exit(*owner.port, owner.id, ExitReason::killed))) return;
+  const bool is_closing = owner.port->system.is_closing.load(std::memory_order_relaxed);  // a flag
+  if (is_closing) core::abandon_early(owner.port->any_host(), owner.id);
 }
 
 Future<void> sleep_in(Port& port, std::chrono::milliseconds time) noexcept {
@@ -79,6 +83,11 @@ Alarm* start_alarm(Port& port, std::chrono::milliseconds time, AlarmFn ring, voi
   return async::start_alarm(call.host(), time_ms, ring, owner);
 }
 
+void DownWatcher::on(const Down& down, Context& context) {
+  ticket.settle(Result<Down>(down));
+  context.stop();
+}
+
 // ---- by whoever waits for it ----
 
 namespace {
@@ -86,16 +95,14 @@ namespace {
 class FiberRoot : public TaskRoot {
  public:
   explicit FiberRoot(kinds::Fiber& fiber) noexcept
-      : TaskRoot(&wake),
-        waker_(fiber.waker()),
-        edge_{.waiter = fiber.id(), .system = &fiber.turn().host.system} {
-    if (edge_.system->waits_for.is_on()) wait_edge = &edge_;
+      : TaskRoot(&wake), waker_(fiber.waker()), edge_(runtime::edge_of(fiber)) {
+    if (fiber.turn().host.system.detects_deadlocks) wait_edge = &edge_;
   }
 
  private:
   static void wake(TaskRoot& root) noexcept { static_cast<FiberRoot&>(root).waker_.wake(); }
   core::Waker waker_;
-  core::WaitEdge edge_;
+  async::WaitEdge edge_;
 };
 
 // False: the fiber is to end; the chain has ended all the same.

@@ -18,6 +18,13 @@ bool must_not_block() noexcept {
   return host != nullptr && !host->may_wait;
 }
 
+async::WaitEdge edge_of(const kinds::Fiber& fiber) noexcept {
+  const char* label = fiber.turn().actor.label;
+  return {.port = &fiber.port(),
+          .waiter = fiber.id(),
+          .name = label != nullptr ? label : fiber.type().name};
+}
+
 }  // namespace jzx::runtime
 
 namespace jzx::detail {
@@ -32,9 +39,9 @@ bool has_come(const void* core) noexcept {
 }
 
 // The same as below, where deadlocks are looked for.
-WaitEnd await_answer(kinds::Fiber& fiber, core::System& system, FutureCore& core,
-                     FutureCore::Resume discard, uint64_t limit_ms) noexcept {
-  core::WaitEdge edge{.waiter = fiber.id(), .system = &system};
+WaitEnd await_answer(kinds::Fiber& fiber, FutureCore& core, FutureCore::Resume discard,
+                     uint64_t limit_ms) noexcept {
+  async::WaitEdge edge = runtime::edge_of(fiber);
   if (!begin_wait(&edge, core)) return WaitEnd::deadlock;
   const WaitEnd end = kinds::wait_for_future(fiber, core, discard, limit_ms, &edge);
   end_wait(&edge);
@@ -44,24 +51,23 @@ WaitEnd await_answer(kinds::Fiber& fiber, core::System& system, FutureCore& core
 WaitEnd await_in_fiber(kinds::Fiber& fiber, FutureCore& core, FutureCore::Resume discard,
                        uint64_t limit_ms) noexcept {
   if (!fiber.may_wait()) return WaitEnd::refused;
-  core::System& system = fiber.turn().host.system;
-  if (core.is_ask && system.waits_for.is_on()) [[unlikely]]
-    return await_answer(fiber, system, core, discard, limit_ms);
+  if (core.is_ask && fiber.turn().host.system.detects_deadlocks) [[unlikely]]
+    return await_answer(fiber, core, discard, limit_ms);
   return kinds::wait_for_future(fiber, core, discard, limit_ms, nullptr);
 }
 
 }  // namespace
 
 [[gnu::noinline]] bool begin_wait(void* edge, FutureCore& core) noexcept {
-  auto& wait = *static_cast<core::WaitEdge*>(edge);
+  auto& wait = *static_cast<async::WaitEdge*>(edge);
   const auto asked = core.in_slot<Asked>();
-  if (asked.port == nullptr || &asked.port->system != wait.system) return true;
+  if (asked.port != wait.port) return true;
   wait.target = asked.id;
   wait.is_over = &has_come;
   wait.what = &core;
   ExitText text;
-  if (wait.system->waits_for.begin(wait, text)) return true;
-  if (Observer* observer = wait.system->observer()) {
+  if (wait.port->waits_for.begin(wait, text)) return true;
+  if (Observer* observer = wait.port->system.observer()) {
     observer->deadlock(wait.waiter, text.c_str());
   } else {
     tell_deadlock_on_stderr(text.c_str());
@@ -71,8 +77,8 @@ WaitEnd await_in_fiber(kinds::Fiber& fiber, FutureCore& core, FutureCore::Resume
 }
 
 void end_wait(void* edge) noexcept {
-  auto& wait = *static_cast<core::WaitEdge*>(edge);
-  wait.system->waits_for.end(wait);
+  auto& wait = *static_cast<async::WaitEdge*>(edge);
+  wait.port->waits_for.end(wait);
 }
 
 [[gnu::noinline]] Error deadlock_error() noexcept {

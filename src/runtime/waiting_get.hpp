@@ -1,9 +1,18 @@
 // Who may block on this thread.
 #pragma once
 
+#include "async/waits_for.hpp"
+
+namespace jzx::kinds {
+class Fiber;
+}
+
 namespace jzx::runtime {
 
 // Does this thread run actors that must not wait: a loop, or a worker?
 [[nodiscard]] bool must_not_block() noexcept;
+
+// The wait that this fiber is about to begin.
+[[nodiscard]] async::WaitEdge edge_of(const kinds::Fiber& fiber) noexcept;
 
 }  // namespace jzx::runtime

@@ -181,6 +181,40 @@ TEST(CoroutineHandler, IsAskedToStopWhenTheSystemEnds) {
   ASSERT_TRUE(asked.is_ready());
 }
 
+struct Employer {
+  Task<int> on(Get) {
+    Self self = co_await this_actor();
+    auto job = self.spawn_async(sleeper());
+    Result<int> done = co_await job;
+    EXPECT_FALSE(done.ok());
+    co_return co_await done;
+  }
+  static Task<int> sleeper() {
+    auto slept = sleep(std::chrono::seconds(1));
+    Result<void> result = co_await slept;
+    co_await result;
+    co_return 1;
+  }
+};
+
+TEST(CoroutineHandler, ThatWaitsForATaskEndsWithTheSystemWhicheverIsEndedFirst) {
+  for (const bool has_begun : {false, true}) {
+    Future<int> asked;
+    {
+      ClockedLoop loop;
+      const auto employer = loop.spawn<Employer>();
+      asked = employer.ask(Get{});
+      if (has_begun) {
+        loop.settle();
+      } else {
+        (void)loop.run_once(0ms);
+      }
+    }
+    ASSERT_TRUE(asked.is_ready());
+    EXPECT_FALSE(asked.get().ok());
+  }
+}
+
 TEST(CoroutineHandler, IsDoneBeforeItsActorEnds) {
   struct Stubborn {
     std::vector<std::string>& notes;

@@ -28,7 +28,7 @@ struct HandlingType {
 };
 
 struct Handling : TaskRoot {
-  explicit Handling(const HandlingType& the_type) noexcept;
+  JZX_API explicit Handling(const HandlingType& the_type) noexcept;
 
   const HandlingType& type;
   // ---- the library's ----

@@ -32,7 +32,7 @@ class CoroutineKind final : public core::Kind {
   Outcome stop(Actor& actor, Turn& turn) const override {
     SpawnedTask& task = task_of(actor);
     if (task.actor == nullptr) return Outcome::stopped;  // it has not begun
-    task.request_stop();  // task.host stays: what it waits for may just be waking it
+    task.request_stop();  // whoever ends its wait may be waking it now, by the host it has
     const Outcome outcome = go_on(task, turn);
     return outcome == Outcome::failed ? Outcome::stopped : outcome;  // it was asked to end
   }

@@ -1,9 +1,11 @@
 #include "kinds/handlers/handlers.hpp"
 
 #include <limits>
+#include <new>
 
 #include <jzx/context.hpp>
 
+#include "async/waits_for.hpp"
 #include "core/guard.hpp"
 #include "core/waker.hpp"
 #include "kinds/handlers/extras.hpp"
@@ -35,9 +37,7 @@ Outcome obey(Turn& turn, const Context& context) noexcept {
 void finish_handling(detail::Handling& handling, Context& context) {
   struct End {
     ~End() {
-      if (auto* edge = static_cast<core::WaitEdge*>(handling.wait_edge)) {
-        edge->system->allocator.destroy(edge);
-      }
+      delete static_cast<async::WaitEdge*>(handling.wait_edge);
       handling.type.destroy(handling);
     }
     detail::Handling& handling;
@@ -421,11 +421,12 @@ void run_handling(Context& context, Handling& handling) {
   handling.generation = core::generation_of(actor.id());
   handling.host = &turn.host;
   const bool keeps_mail_waiting = !kinds::type_of(actor).interleaves;
-  if (turn.host.system.waits_for.is_on() && keeps_mail_waiting) [[unlikely]] {
-    core::System& system = turn.host.system;
+  if (turn.host.system.detects_deadlocks && keeps_mail_waiting) [[unlikely]] {
     // Without memory for it, it just waits.
-    handling.wait_edge = system.allocator.create<core::WaitEdge>(
-        core::WaitEdge{.waiter = actor.id(), .system = &system});
+    handling.wait_edge = new (std::nothrow)
+        async::WaitEdge{.port = &context.port(),
+                        .waiter = actor.id(),
+                        .name = actor.label != nullptr ? actor.label : kinds::type_of(actor).name};
   }
   handling.begin(handling.type.begin(handling));
   if (handling.run()) return kinds::finish_handling(handling, context);

@@ -33,6 +33,7 @@ class Body {
 [[nodiscard]] const Body& behaviour_body();
 [[nodiscard]] const Body& handlers_body();
 [[nodiscard]] const Body& fiber_body();
+[[nodiscard]] const Body& coroutine_body();
 
 [[nodiscard]] std::vector<const Body*> all_bodies();
 

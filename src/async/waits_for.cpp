@@ -1,10 +1,8 @@
-#include "core/deadlock/waits_for.hpp"
+#include "async/waits_for.hpp"
 
 #include <cstdio>
 
-#include "core/system.hpp"
-
-namespace jzx::core {
+namespace jzx::async {
 
 WaitEdge* WaitsFor::find(ActorId waiter) noexcept {
   for (WaitEdge* one = bucket_of(waiter); one != nullptr; one = one->next) {
@@ -40,24 +38,21 @@ void WaitsFor::end(WaitEdge& edge) noexcept {
 
 // "A waits for B waits for A", as far as it fits.
 ExitText WaitsFor::describe(const WaitEdge& last) noexcept {
-  const auto name_of = [&](ActorId id) {
-    const Actor& actor = *last.system->actors.find(id);
-    return actor.label != nullptr ? actor.label : actor.kind->type_name(actor);
-  };
   char text[sizeof(ExitText)];
   size_t used = 0;
-  const auto add = [&](const char* before, ActorId who) {
-    const int written =
-        std::snprintf(text + used, sizeof(text) - used, "%s%s", before, name_of(who));
+  const auto add = [&](const char* before, const WaitEdge& who) {
+    const int written = std::snprintf(text + used, sizeof(text) - used, "%s%s", before, who.name);
     used += static_cast<size_t>(written);
     if (used >= sizeof(text)) used = sizeof(text) - 1;
   };
-  add("", last.waiter);
-  for (ActorId next = last.target; next != last.waiter; next = find(next)->target) {
-    add(" waits for ", next);
+  add("", last);
+  for (ActorId next = last.target; next != last.waiter;) {
+    const WaitEdge& edge = *find(next);
+    add(" waits for ", edge);
+    next = edge.target;
   }
-  add(" waits for ", last.waiter);
+  add(" waits for ", last);
   return ExitText(std::string_view(text, used));
 }
 
-}  // namespace jzx::core
+}  // namespace jzx::async

@@ -6,35 +6,33 @@
 // answers takes it out before going on, so that it does not look as if both waited. One whose
 // answer came just before the wait is seen to be over by asking.
 //
-// While an edge is in the graph its waiter is there, and so are its label and its kind: it cannot
-// go on without taking the edge out, under the lock.
+// While an edge is in the graph its waiter is there, and so is its name: it cannot go on without
+// taking the edge out, under the lock.
 //
 // Threads: any.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <mutex>
 
-#include "core/actor.hpp"
+#include <jzx/detail/future_state.hpp>
 
-namespace jzx::core {
+namespace jzx::async {
 
 struct WaitEdge {
-  ActorId waiter = kNobody;
-  ActorId target = kNobody;
+  detail::Port* port = nullptr;  // the system of both
+  ActorId waiter = 0;
+  const char* name = "";  // of the waiter, for people
+  ActorId target = 0;
   bool (*is_over)(const void* what) noexcept = nullptr;  // has the answer come?
   const void* what = nullptr;
-  System* system = nullptr;
   WaitEdge* next = nullptr;
   bool is_listed = false;  // under the lock
 };
 
 class WaitsFor {
  public:
-  // Before any actor.
-  void turn_on() noexcept { is_on_ = true; }
-  [[nodiscard]] bool is_on() const noexcept { return is_on_; }
-
   // False: it would close a cycle, and is no edge; `text` says which.
   [[nodiscard]] bool begin(WaitEdge& edge, ExitText& text) noexcept;
   // Whether it is one or not.
@@ -42,16 +40,15 @@ class WaitsFor {
 
  private:
   [[nodiscard]] WaitEdge*& bucket_of(ActorId waiter) noexcept {
-    return buckets_[slot_of(waiter) % kBuckets];
+    return buckets_[static_cast<uint32_t>(waiter) % kBuckets];
   }
   // The edge of this actor; nullptr: it waits for no answer.
   [[nodiscard]] WaitEdge* find(ActorId waiter) noexcept;
   [[nodiscard]] ExitText describe(const WaitEdge& last) noexcept;
 
   static constexpr size_t kBuckets = 128;
-  bool is_on_ = false;
   std::mutex lock_;
   std::array<WaitEdge*, kBuckets> buckets_{};
 };
 
-}  // namespace jzx::core
+}  // namespace jzx::async
