@@ -178,7 +178,7 @@ class Storm {
       case 5: {
         auto [future, promise] = jzx::promise<int>();
         debts_.owe(std::move(promise));
-        return goes_on(future.get());
+        return goes_on(prng.below(2) == 0 ? future.get() : future.get_for(time));
       }
       case 6:
         return goes_on(ask<int>(somebody(prng), Question{Token(tokens_)}).get());

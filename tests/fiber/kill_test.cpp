@@ -49,6 +49,9 @@ struct Scene : Holdings {
         if (receive_for(0ms, [](int) {}) == Wait::killed) return;
       }
     });
+    promise_again();
+  }
+  void promise_again() {
     auto made = jzx::promise<std::shared_ptr<int>>();
     future.emplace(std::move(made.future));
     promise.emplace(std::move(made.promise));
@@ -137,6 +140,16 @@ const std::vector<WaitPoint>& wait_points() {
       {"sleep_for", simply([](Scene&) { return sleep_for(10ms); }), let_time_pass},
       {"future", simply([](Scene& scene) { return wait_of(scene.future->get()); }),
        [](Scene& scene) { scene.promise->resolve(scene.result); }},
+      {"future, not for ever", simply([](Scene& scene) {
+         scene.promise_again();
+         return wait_of(scene.future->get_for(1h));
+       }),
+       [](Scene& scene) { scene.promise->resolve(scene.result); }},
+      {"future, and time is up", simply([](Scene& scene) {
+         scene.promise_again();
+         return wait_of(scene.future->get_for(10ms));
+       }),
+       let_time_pass},
       {"ask", simply([](Scene& scene) { return wait_of(ask<int>(scene.asked, Question{}).get()); }),
        [](Scene& scene) { (void)scene.asked.send(Go{}); }},
       {"a send that waits for room", simply([](Scene& scene) {
