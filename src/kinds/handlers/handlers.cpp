@@ -57,9 +57,8 @@ class HandlersKind final : public core::Kind {
   Outcome start(Actor& actor, Turn& turn) const override;
 
   Outcome resume(Actor& actor, Turn& turn) const override {
-    return guard(actor, turn, [&] {
-      return is_extended_ ? go_on(actor, turn) : handle_mail<false>(actor, turn);
-    });
+    return guard(
+        turn, [&] { return is_extended_ ? go_on(actor, turn) : handle_mail<false>(actor, turn); });
   }
 
   Outcome stop(Actor& actor, Turn& turn) const override {
@@ -87,7 +86,7 @@ class HandlersKind final : public core::Kind {
     auto& actor = static_cast<Actor&>(runnable);
     auto& host = static_cast<core::Host&>(executor);
     core::run_turn(host, actor, [&](Turn& turn) {
-      return guard(actor, turn, [&] {
+      return guard(turn, [&] {
         Envelope* envelope = turn.take_first(host, actor);
         if (envelope == nullptr || envelope->type->handle == nullptr) [[unlikely]]
           return handle_mail<false>(actor, turn);
@@ -104,10 +103,13 @@ class HandlersKind final : public core::Kind {
 
   // core::guard() for user code in the turn of an actor.
   template <class Body>
-  [[nodiscard]] static Outcome guard(Actor& actor, Turn& turn, Body&& body) noexcept {
-    return core::guard(std::forward<Body>(body), [&](const char* text) {
-      return end(actor, turn, turn.fail(ExitReason::panic, text));
-    });
+  [[nodiscard]] static Outcome guard(Turn& turn, Body&& body) noexcept {
+    return core::guard(std::forward<Body>(body),
+                       [&turn](const char* text) { return panic(turn, text); });
+  }
+  // Out of line, and of the turn alone, so that the common turn keeps nothing for it.
+  [[gnu::noinline, gnu::cold]] static Outcome panic(Turn& turn, const char* text) noexcept {
+    return end(turn.actor, turn, turn.fail(ExitReason::panic, text));
   }
 
   static void* instance_of(const Actor& actor) noexcept {
