@@ -22,10 +22,11 @@ enum class ChildStream : uint8_t {
 };
 
 struct ProcessSpec {
-  std::string program;                                  // searched in PATH if it has no slash
-  std::vector<std::string> arguments;                   // without its name
-  std::optional<std::vector<std::string>> environment;  // NAME=value; none: ours
-  std::string directory;                                // empty: ours
+  // Each with {}, so that a spec that names only some of them compiles without a warning.
+  std::string program{};                                  // searched in PATH if it has no slash
+  std::vector<std::string> arguments{};                   // without its name
+  std::optional<std::vector<std::string>> environment{};  // NAME=value; none: ours
+  std::string directory{};                                // empty: ours
   ChildStream input = ChildStream::inherited;
   ChildStream output = ChildStream::inherited;
   ChildStream error = ChildStream::inherited;
