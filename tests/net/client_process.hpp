@@ -15,6 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@ class ClientProcess {
   ClientProcess() {
     int ends[2] = {-1, -1};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    std::fflush(nullptr);  // or both print what is there
     process_ = ::fork();
     if (process_ == 0) {
       ::close(ends[0]);

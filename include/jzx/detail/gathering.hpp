@@ -189,7 +189,7 @@ class GatherState final : public FutureState<U>, public Gathering {
     if (count == 0 && Maker::kDecides == Decides::any) return of_nothing();
     GatherState* made = make(count);
     uint32_t number = 0;
-    for (auto&& future : futures) made->wait_for<T>(number++, std::move(future), *made);
+    for (auto&& future : futures) made->template wait_for<T>(number++, std::move(future), *made);
     return made->started();
   }
   template <class... T>
