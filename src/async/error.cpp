@@ -47,6 +47,7 @@ void throw_error(const Error& error) {
   if (std::exception_ptr exception = error.exception()) std::rethrow_exception(exception);
   throw std::runtime_error(error.message());
 #else
+  (void)error;
   std::abort();
 #endif
 }

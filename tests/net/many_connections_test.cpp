@@ -1,5 +1,6 @@
 // Ten thousand connections at a time, each an actor; and too many of them for the process. The
-// client is another process.
+// client is another process. What is printed of memory holds for a test that runs alone, as ctest
+// runs it: a later one uses what an earlier one gave back.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
