@@ -1,5 +1,7 @@
 #include "io/ring_requests.hpp"
 
+#include <cstddef>
+
 #include <fcntl.h>
 #include <sys/socket.h>
 
@@ -172,15 +174,18 @@ int64_t result_of(Operation& operation, RingExtra* extra, int answer) noexcept {
 }
 
 bool has_all_requests(io_uring& ring) noexcept {
-  io_uring_probe* probe = io_uring_get_probe_ring(&ring);
-  if (probe == nullptr) return false;
+  // Not by io_uring_get_probe_ring(), which takes memory from the system.
+  constexpr unsigned kMostRequests = 128;
+  alignas(io_uring_probe)
+      std::byte memory[sizeof(io_uring_probe) + kMostRequests * sizeof(io_uring_probe_op)] = {};
+  auto* probe = reinterpret_cast<io_uring_probe*>(memory);
+  if (io_uring_register_probe(&ring, probe, kMostRequests) != 0) return false;
   bool has_all = (ring.features & IORING_FEAT_RW_CUR_POS) != 0;
   for (const int request : {IORING_OP_ACCEPT, IORING_OP_CONNECT, IORING_OP_RECV, IORING_OP_RECVMSG,
                             IORING_OP_READ, IORING_OP_READV, IORING_OP_WRITE, IORING_OP_WRITEV,
                             IORING_OP_OPENAT, IORING_OP_FSYNC, IORING_OP_ASYNC_CANCEL}) {
     has_all = has_all && io_uring_opcode_supported(probe, request) != 0;
   }
-  io_uring_free_probe(probe);
   return has_all;
 }
 
