@@ -116,6 +116,11 @@ class JZX_API Loop : public SystemFace {
     }
     return awaited->take();
   }
+  // The same of a task, which is an actor of this loop meanwhile.
+  template <class T>
+  Result<T> run_until(Task<T> task) {
+    return run_until(spawn_async(std::move(task)));
+  }
 
  protected:
   // A system that was put together elsewhere, with a clock of its own for example.

@@ -75,6 +75,11 @@ class JZX_API Runtime : public SystemFace {
   Result<T> block_on(Future<T> future) {
     return future.get();
   }
+  // The same of a task, which is an actor of this runtime meanwhile.
+  template <class T>
+  Result<T> block_on(Task<T> task) {
+    return spawn_async(std::move(task)).get();
+  }
 
   // Asks every actor to end, children before their parents, and waits for them, at most this long.
   // Who has not ended by then, and why; empty: everybody has.

@@ -64,8 +64,9 @@ class TokenQuestion;  // see scope.hpp
 struct TaskEnd {
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
-    ended.promise().leave();
+  [[nodiscard]] std::coroutine_handle<> await_suspend(
+      std::coroutine_handle<Promise> ended) const noexcept {
+    return ended.promise().leave();
   }
   void await_resume() const noexcept {}
 };
@@ -125,9 +126,10 @@ class TaskAwaiter {
   explicit TaskAwaiter(Task<T>& task) noexcept : task_(task) {}
   [[nodiscard]] bool await_ready() const noexcept { return !task_.can_begin(); }
   template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> parent) noexcept {
+  [[nodiscard]] std::coroutine_handle<> await_suspend(
+      std::coroutine_handle<Promise> parent) noexcept {
     TaskRoot& root = *parent.promise().root;
-    root.go_on_with(task_.begin(root, parent));
+    return root.go_on_with(task_.begin(root, parent));
   }
   [[nodiscard]] Result<T> await_resume() { return task_.take(); }
 
@@ -142,9 +144,9 @@ class ResultAwaiter {
   explicit ResultAwaiter(Result<T>& result) noexcept : result_(result) {}
   [[nodiscard]] bool await_ready() const noexcept { return result_.ok(); }
   template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> task) {
+  [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> task) {
     task.promise().put_result(result_.error());
-    task.promise().leave();
+    return task.promise().leave();
   }
   decltype(auto) await_resume() {
     if constexpr (!std::is_void_v<T>) return std::move(result_).value();
@@ -162,9 +164,9 @@ class FailureAwaiter {
   explicit FailureAwaiter(const Error& error) noexcept : error_(error) {}
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> task) {
+  [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> task) {
     task.promise().put_result(error_);
-    task.promise().leave();
+    return task.promise().leave();
   }
   void await_resume() const noexcept {}
 
@@ -208,13 +210,9 @@ struct TaskPromise {
   std::suspend_always initial_suspend() noexcept { return {}; }
   TaskEnd final_suspend() noexcept { return {}; }
 
-  // It will not be resumed any more.
-  void leave() noexcept {
-    if (continuation) {
-      root->go_on_with(continuation);
-    } else {
-      root->is_done();
-    }
+  // It will not be resumed any more; whom to transfer to.
+  [[nodiscard]] std::coroutine_handle<> leave() noexcept {
+    return continuation ? root->go_on_with(continuation) : root->is_done();
   }
 
   template <class U>

@@ -83,6 +83,7 @@ class TaskRoot {
     bell_.store(Bell::quiet, std::memory_order_relaxed);  // the runner's own, until it waits
     run_ = &run;
     do {
+      run.transfers_left = kTransfers;
       std::exchange(run.next, nullptr).resume();
     } while (run.next != nullptr);
     return run.is_done;
@@ -90,8 +91,17 @@ class TaskRoot {
 
   // ---- for the coroutines of the chain ----
 
-  void go_on_with(std::coroutine_handle<> next) noexcept { run_->next = next; }
-  void is_done() noexcept { run_->is_done = true; }
+  // Both answer whom the coroutine that suspends is to transfer to.
+  [[nodiscard]] std::coroutine_handle<> go_on_with(std::coroutine_handle<> next) noexcept {
+    if (--run_->transfers_left != 0) [[likely]]
+      return next;
+    run_->next = next;
+    return std::noop_coroutine();
+  }
+  [[nodiscard]] std::coroutine_handle<> is_done() noexcept {
+    run_->is_done = true;
+    return std::noop_coroutine();
+  }
 
   enum class Waiting : uint8_t {
     suspended,   // leave; the coroutine is resumed when the result is there
@@ -144,8 +154,10 @@ class TaskRoot {
   // What run() shares with the coroutines, on its stack.
   struct Run {
     std::coroutine_handle<> next;
+    uint32_t transfers_left = 0;
     bool is_done = false;
   };
+  static constexpr uint32_t kTransfers = 64;
 
   // It was asked to stop before it began to wait.
   [[nodiscard]] Waiting wait_cancelled(FutureCore& core) {

@@ -22,7 +22,7 @@
 //
 // Errors: Errc::io_failed with the errno in Error::system_code(); Errc::end_of_stream, if the peer
 // ended before all was there; Errc::cancelled; Errc::closed, if the stream is not open;
-// Errc::loop_closed, if its system has ended.
+// Errc::loop_closed, if its system has ended; what was pending then ends with that, or cancelled.
 //
 // Threads: as net/handle.hpp. One task may read while another writes; a second reader or writer
 // gets EBUSY.
