@@ -43,6 +43,7 @@ struct Ends {
   std::atomic<size_t> normal{0};
   std::atomic<size_t> killed{0};
   std::atomic<size_t> other{0};
+  Tally all;
 };
 
 class Parent {
@@ -52,6 +53,7 @@ class Parent {
     ++(end.reason == ExitReason::normal   ? ends_.normal
        : end.reason == ExitReason::killed ? ends_.killed
                                           : ends_.other);
+    ends_.all.add();
   }
 
  private:
@@ -218,6 +220,7 @@ TEST_P(ManyConnections, TenThousandAreOpenWhileAThousandAreBusyAndAllEnd) {
   EXPECT_EQ(server.kill(server.connection(busy)), Errc::ok);
   EXPECT_EQ(client.wait_for_end(busy), 0) << "the peer of a killed connection sees its end";
   EXPECT_EQ(client.echo(busy - 1), 1) << "the others do not mind";
+  ASSERT_TRUE(server.ends.all.reaches(1));  // its parent has heard of it, too
 
   server.drain();
   EXPECT_EQ(client.wait_for_all_ends(), static_cast<int64_t>(connections - 1));
