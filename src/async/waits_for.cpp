@@ -15,16 +15,19 @@ bool WaitsFor::begin(WaitEdge& edge, ExitText& text) noexcept {
   const std::lock_guard hold(lock_);
   for (ActorId next = edge.target; next != edge.waiter;) {
     const WaitEdge* found = find(next);
-    if (found == nullptr) {
-      edge.next = bucket_of(edge.waiter);
-      bucket_of(edge.waiter) = &edge;
-      edge.is_listed = true;
-      return true;
-    }
+    if (found == nullptr) return list(edge), true;
     next = found->target;
   }
-  text = describe(edge);
-  return false;
+  // An answer may come while the cycle is walked again: then it is none.
+  if (describe(edge, text)) return false;
+  list(edge);
+  return true;
+}
+
+void WaitsFor::list(WaitEdge& edge) noexcept {
+  edge.next = bucket_of(edge.waiter);
+  bucket_of(edge.waiter) = &edge;
+  edge.is_listed = true;
 }
 
 void WaitsFor::end(WaitEdge& edge) noexcept {
@@ -37,7 +40,7 @@ void WaitsFor::end(WaitEdge& edge) noexcept {
 }
 
 // "A waits for B waits for A", as far as it fits.
-ExitText WaitsFor::describe(const WaitEdge& last) noexcept {
+bool WaitsFor::describe(const WaitEdge& last, ExitText& out) noexcept {
   char text[sizeof(ExitText)];
   size_t used = 0;
   const auto add = [&](const char* before, const WaitEdge& who) {
@@ -47,12 +50,14 @@ ExitText WaitsFor::describe(const WaitEdge& last) noexcept {
   };
   add("", last);
   for (ActorId next = last.target; next != last.waiter;) {
-    const WaitEdge& edge = *find(next);
-    add(" waits for ", edge);
-    next = edge.target;
+    const WaitEdge* edge = find(next);
+    if (edge == nullptr) return false;
+    add(" waits for ", *edge);
+    next = edge->target;
   }
   add(" waits for ", last);
-  return ExitText(std::string_view(text, used));
+  out = ExitText(std::string_view(text, used));
+  return true;
 }
 
 }  // namespace jzx::async

@@ -44,7 +44,9 @@ class WaitsFor {
   }
   // The edge of this actor; nullptr: it waits for no answer.
   [[nodiscard]] WaitEdge* find(ActorId waiter) noexcept;
-  [[nodiscard]] ExitText describe(const WaitEdge& last) noexcept;
+  // False: it is no cycle any more.
+  [[nodiscard]] bool describe(const WaitEdge& last, ExitText& out) noexcept;
+  void list(WaitEdge& edge) noexcept;
 
   static constexpr size_t kBuckets = 128;
   std::mutex lock_;

@@ -82,6 +82,7 @@ Result<Stream> Stream::adopt(int fd, Home home) {
 }
 
 Task<size_t> Stream::read(std::span<std::byte> buffer) {
+  if (buffer.empty()) co_return size_t{0};
   Future<int64_t> reading = transfer(handle_, Opcode::read, buffer.data(), buffer.size());
   Result<int64_t> result = co_await reading;
   co_return size_of(result, "read");

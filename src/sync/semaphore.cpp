@@ -1,5 +1,8 @@
 #include "sync/semaphore.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include <jzx/sync/semaphore.hpp>
 
 namespace jzx::sync {
@@ -34,7 +37,7 @@ void SemaphoreCore::forget_permit() noexcept {
 
 void SemaphoreCore::add(size_t count) noexcept {
   Hold hold(*this);
-  permits_ += count;
+  permits_ += std::min(count, std::numeric_limits<size_t>::max() - permits_);  // it does not wrap
   grant(hold);
 }
 

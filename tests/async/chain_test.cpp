@@ -38,6 +38,36 @@ TEST(Chain, FinallySeesBothAndChangesNeither) {
   EXPECT_EQ(calls, 2);
 }
 
+// Who sees the result may end the link, and with it the memory that the function is in.
+TEST(Chain, AFunctionEndsBeforeItsResultCanBeSeen) {
+  struct Probe {
+    explicit Probe(Future<int>& the_next, bool& flag) : next(&the_next), was_ready(&flag) {}
+    Probe(Probe&& other) noexcept
+        : next(std::exchange(other.next, nullptr)), was_ready(other.was_ready) {}
+    ~Probe() {
+      if (next != nullptr && next->is_ready()) *was_ready = true;
+    }
+    Future<int>* next;
+    bool* was_ready;
+  };
+  for (const bool returns_future : {false, true}) {
+    auto [future, promise] = jzx::promise<int>();
+    auto [inner, source] = jzx::promise<int>();
+    Future<int> next;
+    bool was_ready = false;
+    if (returns_future) {
+      source.resolve(7);
+      next = future.then(
+          [p = Probe(next, was_ready), f = std::move(inner)](int) mutable { return std::move(f); });
+    } else {
+      next = future.then([p = Probe(next, was_ready)](int value) { return value; });
+    }
+    promise.resolve(7);
+    EXPECT_FALSE(was_ready);
+    EXPECT_EQ(*next.get(), 7);
+  }
+}
+
 TEST(Chain, MapErrorReplacesAnErrorByAnother) {
   const auto other = [](const Error&) { return Error(Errc::lagged); };
   EXPECT_EQ(good(7).map_error(other).get().value(), 7);

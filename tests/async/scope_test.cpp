@@ -232,6 +232,20 @@ TEST(TasksTogether, AllGiveTheirValues) {
   EXPECT_EQ(all(std::move(tasks)).get().value(), (std::vector<int>{0, 1, 2}));
 }
 
+TEST(TasksTogether, BeginInTheOrderOfTheInputs) {
+  std::vector<int> order;
+  const auto say = [](std::vector<int>& out, int number) -> Task<int> {
+    out.push_back(number);
+    co_return number;
+  };
+  EXPECT_TRUE(all(say(order, 1), say(order, 2), say(order, 3)).get().ok());
+  std::vector<Task<int>> tasks;
+  for (const int number : {4, 5, 6}) tasks.push_back(say(order, number));
+  EXPECT_TRUE(all(std::move(tasks)).get().ok());
+  EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(race(say(order, 7), say(order, 8)).get().value(), 7);
+}
+
 TEST(TasksTogether, OneThatFailsStopsTheOthers) {
   Inputs in(1);
   std::vector<std::string> log;

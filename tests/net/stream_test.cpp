@@ -149,6 +149,12 @@ TEST_P(Streams, ReadExactlyTellsThatThePeerEndedBefore) {
   EXPECT_EQ(run(b.read_exact(buffer)).error().code(), Errc::end_of_stream);
 }
 
+TEST_P(Streams, AReadIntoNothingIsNothingAtOnce) {
+  auto ends = Stream::pair(system());
+  ASSERT_TRUE(ends.ok());
+  EXPECT_EQ(*run(ends->first.read({})), 0u);
+}
+
 TEST_P(Streams, AResetInTheMiddleIsAnError) {
   Result<Listener> listener = Listener::open(Address::loopback(), {}, system());
   ASSERT_TRUE(listener.ok());

@@ -30,6 +30,7 @@
 #include <new>
 #include <optional>
 #include <stop_token>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -238,7 +239,10 @@ namespace detail {
 
 template <template <class> class Make, class... T>
 Task<typename Make<PackOf<T...>>::Value> gather_in(Scope& scope, Task<T>&... tasks) {
-  auto whole = gather<Make>(scope.start(std::move(tasks))...);
+  // A list in braces is made in its order, the arguments of a call in any.
+  std::tuple<Future<T>...> futures{scope.start(std::move(tasks))...};
+  auto whole =
+      std::apply([](Future<T>&... each) { return gather<Make>(std::move(each)...); }, futures);
   auto result = co_await whole;
   scope.stop();
   if constexpr (std::is_void_v<typename Make<PackOf<T...>>::Value>) {

@@ -134,12 +134,20 @@ struct Link {
   }
   // It was cancelled before it began to wait.
   [[nodiscard]] FutureCore* wait_cancelled(FutureCore& core) {
-    tether.tie_cancelled();
-    if (core.cancel != nullptr) core.cancel(core);
-    if (leave_cancellable(core)) return tether.untie() ? proceed(*this, true) : nullptr;
-    if (core.cancel != nullptr || !core.handover.take_back()) return nullptr;
-    (void)tether.untie();
-    return proceed(*this, false);
+    tether.hold_cancelled();
+    const bool can_cancel = core.cancel != nullptr;
+    if (can_cancel) core.cancel(core);
+    const bool is_there = leave_cancellable(core);
+    const bool is_over = is_there || (!can_cancel && core.handover.take_back());
+    switch (tether.end_cancel(is_over)) {
+      case Cancelled::nothing:
+        return nullptr;
+      case Cancelled::go_on:
+        return proceed(*this, true);
+      case Cancelled::taken_back:
+        break;
+    }
+    return proceed(*this, is_there);
   }
   static FutureCore* arrive(FutureCore& core) {
     Link& link = *core.in_slot<Link*>();
@@ -182,11 +190,16 @@ struct LinkState final : FutureState<U>, Link {
 
   // The upstream has this result.
   [[nodiscard]] FutureCore* go_on_with(Result<T>&& input) {
-    struct EndStep {
-      ~EndStep() { step.~Step(); }
-      Step& step;
-    } const end{step};
-    return std::move(step)(*this, std::move(input));
+    FutureState<U>* inner = nullptr;
+    {
+      struct EndStep {
+        ~EndStep() { step.~Step(); }
+        Step& step;
+      } const end{step};
+      inner = std::move(step)(*this, std::move(input));
+    }
+    // Not before: who takes the result ends this memory.
+    return inner != nullptr ? this->wait_for(*inner, &take_inner) : this->settle_and_return();
   }
   static FutureCore* take_upstream(Link& link, bool has_result) {
     auto& self = static_cast<LinkState&>(link);
@@ -197,22 +210,20 @@ struct LinkState final : FutureState<U>, Link {
   // ---- for the step: one of these, last ----
 
   template <class... Args>
-  [[nodiscard]] FutureCore* finish(Args&&... args) {
+  [[nodiscard]] FutureState<U>* finish(Args&&... args) {
     this->put_result(std::forward<Args>(args)...);
-    return this->settle_and_return();
+    return nullptr;
   }
   // With what the function returns: a value, a result, or another future to wait for.
   template <class F>
-  [[nodiscard]] FutureCore* finish_by(F&& function) {
+  [[nodiscard]] FutureState<U>* finish_by(F&& function) {
     using R = std::invoke_result_t<F>;
 #ifdef __cpp_exceptions
     try {
 #endif
       if constexpr (is_future<R>) {
         R inner = function();
-        if (FutureState<U>* state = inner.release_pending()) {
-          return this->wait_for(*state, &take_inner);
-        }
+        if (FutureState<U>* state = inner.release_pending()) return state;
         this->put_result(inner.take());
       } else if constexpr (std::is_void_v<R>) {
         function();
@@ -225,7 +236,7 @@ struct LinkState final : FutureState<U>, Link {
       this->put_result(Error::of_exception("then"));
     }
 #endif
-    return this->settle_and_return();
+    return nullptr;
   }
 
   union {
@@ -235,8 +246,12 @@ struct LinkState final : FutureState<U>, Link {
  private:
   static FutureCore* take_inner(Link& link, bool has_result) {
     auto& self = static_cast<LinkState&>(link);
-    if (!has_result) return self.finish(Error(Errc::cancelled));
-    return self.finish(static_cast<FutureState<U>*>(self.upstream)->take_result());
+    if (has_result) {
+      self.put_result(static_cast<FutureState<U>*>(self.upstream)->take_result());
+    } else {
+      self.put_result(Error(Errc::cancelled));
+    }
+    return self.settle_and_return();
   }
   static void cancel_link(FutureCore& core) { static_cast<LinkState&>(core).Link::cancel(); }
 };
@@ -248,7 +263,7 @@ template <class F>
 struct ThenStep {
   F function;
   template <class L, class T>
-  FutureCore* operator()(L& link, Result<T>&& input) && {
+  auto operator()(L& link, Result<T>&& input) && {
     if (!input) return link.finish(input.error());
     return link.finish_by(
         [&]() -> decltype(auto) { return call_with_value(std::move(function), std::move(input)); });
@@ -259,7 +274,7 @@ template <class F>
 struct ResultStep {
   F function;
   template <class L, class T>
-  FutureCore* operator()(L& link, Result<T>&& input) && {
+  auto operator()(L& link, Result<T>&& input) && {
     return link.finish_by(
         [&]() -> decltype(auto) { return std::invoke(std::move(function), std::move(input)); });
   }
@@ -269,7 +284,7 @@ template <class F>
 struct CatchStep {
   F function;
   template <class L, class T>
-  FutureCore* operator()(L& link, Result<T>&& input) && {
+  auto operator()(L& link, Result<T>&& input) && {
     if (input) return link.finish(std::move(input));
     return link.finish_by(
         [&]() -> decltype(auto) { return std::invoke(std::move(function), input.error()); });
@@ -280,7 +295,7 @@ template <class F>
 struct FinallyStep {
   F function;
   template <class L, class T>
-  FutureCore* operator()(L& link, Result<T>&& input) && {
+  auto operator()(L& link, Result<T>&& input) && {
     return link.finish_by([&]() -> Result<T> {
       std::invoke(std::move(function));
       return std::move(input);
@@ -291,7 +306,7 @@ template <class F>
 struct MapErrorStep {
   F function;
   template <class L, class T>
-  FutureCore* operator()(L& link, Result<T>&& input) && {
+  auto operator()(L& link, Result<T>&& input) && {
     return link.finish_by([&]() -> Result<T> {
       if (input) return std::move(input);
       return Error(std::invoke(std::move(function), input.error()));

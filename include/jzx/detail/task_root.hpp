@@ -138,6 +138,7 @@ class TaskRoot {
     const bool is_tied = tether_.begin_cancel();
     if (StopWatch* watch = stop_watch()) watch->stop(*watch);
     if (!is_tied) return;
+    leave_edge();
     const bool is_taken_back = cancel_core(*awaited_);
     if (is_taken_back) awaited_ = nullptr;
     switch (tether_.end_cancel(is_taken_back)) {
@@ -161,16 +162,29 @@ class TaskRoot {
 
   // It was asked to stop before it began to wait.
   [[nodiscard]] Waiting wait_cancelled(FutureCore& core) {
-    tether_.tie_cancelled();
-    if (core.cancel != nullptr) core.cancel(core);
-    if (leave_cancellable(core)) return tether_.untie() ? Waiting::came : Waiting::suspended;
-    if (core.cancel != nullptr || !core.handover.take_back()) return Waiting::suspended;
-    (void)tether_.untie();
-    return Waiting::taken_back;
+    tether_.hold_cancelled();
+    leave_edge();
+    const bool can_cancel = core.cancel != nullptr;
+    if (can_cancel) core.cancel(core);
+    const bool is_there = leave_cancellable(core);
+    const bool is_over = is_there || (!can_cancel && core.handover.take_back());
+    switch (tether_.end_cancel(is_over)) {
+      case Cancelled::nothing:
+        return Waiting::suspended;
+      case Cancelled::go_on:
+        return Waiting::came;
+      case Cancelled::taken_back:
+        break;
+    }
+    return is_there ? Waiting::came : Waiting::taken_back;
   }
-  void wake() noexcept {
+  // Nobody may look at the future by the edge once it may be the promise's end's.
+  void leave_edge() noexcept {
     if (wait_edge != nullptr) [[unlikely]]
       end_wait(wait_edge);
+  }
+  void wake() noexcept {
+    leave_edge();
     bell_.store(Bell::ringing, std::memory_order_relaxed);  // the call below publishes it
     wake_(*this);
     // release: the runner is not used any more; pairs with can_go_on().

@@ -52,9 +52,13 @@ class Tether {
     return word_.compare_exchange_strong(expected, kTied, std::memory_order_acq_rel,
                                          std::memory_order_acquire);
   }
-  // One that has been cancelled waits for the end of what it had cancelled. Nobody cancels again,
-  // so it needs no exchange; release: pairs with arrive().
-  void tie_cancelled() noexcept { word_.store(kTied | kCancelled, std::memory_order_release); }
+  // One that has been cancelled before is its own canceller: it leaves the future, asks it for an
+  // early end, and then calls end_cancel(). Whoever arrives meanwhile leaves it to go on, so the
+  // future is there until then. Nobody else cancels, so it needs no exchange; release: pairs with
+  // arrive().
+  void hold_cancelled() noexcept {
+    word_.store(kCancelling | kCancelled, std::memory_order_release);
+  }
   // The result was there before anybody could arrive. False: the canceller has it in hand, and will
   // go on.
   [[nodiscard]] bool untie() noexcept { return arrive(); }

@@ -83,7 +83,7 @@ class JZX_API Stream {
   template <class Text>
   requires std::is_same_v<Text, std::string>
   [[nodiscard]] Task<void> write_all(Text&& text) { return write_kept(std::move(text)); }
-  // At most 1,024 pieces at once; the list must be there until the task has ended.
+  // At least one and at most 1,024 pieces at once; the list must be there until the task has ended.
   [[nodiscard]] Task<size_t> read_pieces(std::span<const MutablePiece> pieces);
   [[nodiscard]] Task<size_t> write_pieces(std::span<const Piece> pieces);
 

@@ -140,6 +140,8 @@ class Receiver {
   // Settles when try_recv() would give something; Errc::closed when nothing will come any more.
   [[nodiscard]] Future<void> ready() noexcept { return detail::message_ready(end_.core()); }
   // The receiver must be there until the task has ended.
+  // A cancelled recv() has taken nothing. One that is an input of race() or any() may have taken a
+  // message when it lost: use select() over ready() there.
   [[nodiscard]] Task<T> recv() { return recv_from(*this); }
   // Senders are refused from now on; what is there can still be received.
   void close() noexcept { detail::close_channel(end_.core()); }

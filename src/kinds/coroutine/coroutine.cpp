@@ -65,8 +65,7 @@ class CoroutineKind final : public core::Kind {
   // What it waits for may only end with a look at the outside world.
   static void end_with_system(Actor& actor, core::Host& host, SpawnedTask& task) noexcept {
     Turn turn(host, actor);
-    task.host = &host;
-    task.request_stop();
+    task.request_stop();  // task.host stays: see stop()
     while (go_on(task, turn) == Outcome::suspended) host.system.look_outside();
   }
 };

@@ -46,16 +46,21 @@ WaitEnd wait_for_future(Fiber& fiber, detail::FutureCore& core, detail::FutureCo
   auto ask_to_end = [&, was_asked = false]() mutable {
     if (!std::exchange(was_asked, true)) core.cancel(core);
   };
+  // The future is left to the promise's end, and nobody may look at it by the edge any more.
+  const auto give_up = [&] {
+    if (edge != nullptr) detail::end_wait(edge);
+    return false;
+  };
   const auto suspend = [&] {
     if (!is_late && deadline.has_passed()) {
       is_late = true;
-      if (core.cancel == nullptr) return false;
+      if (core.cancel == nullptr) return give_up();
       ask_to_end();
       return true;
     }
     if (fiber.suspend()) return true;
     is_killed = true;
-    if (!core.cancel_on_drop) return false;
+    if (!core.cancel_on_drop) return give_up();
     // What it waits for is ended before the fiber is.
     ask_to_end();
     fiber.suspend_to_the_end();

@@ -72,15 +72,18 @@ struct Play {
     if (leave() && tether.untie()) go_on(true);
   }
   void wait_cancelled() {
-    tether.tie_cancelled();
+    tether.hold_cancelled();
     if (can_be_cancelled) settle_once();
-    if (leave()) {
-      if (tether.untie()) go_on(true);
-      return;
+    const bool is_there = leave();
+    MODEL_ASSERT(how == 1);  // the memory is there, whoever has settled
+    switch (tether.end_cancel(is_there || (!can_be_cancelled && handover.take_back()))) {
+      case Cancelled::nothing:
+        return;
+      case Cancelled::go_on:
+        return go_on(true);
+      case Cancelled::taken_back:
+        return go_on(is_there);
     }
-    if (can_be_cancelled || !handover.take_back()) return;
-    (void)tether.untie();
-    go_on(false);
   }
 
   // ---- who cancels ----
