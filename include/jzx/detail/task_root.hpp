@@ -158,7 +158,8 @@ class TaskRoot {
     uint32_t transfers_left = 0;
     bool is_done = false;
   };
-  static constexpr uint32_t kTransfers = 64;
+  // Few: without tail calls they nest, and a sanitizer's frames are large for a fiber's stack.
+  static constexpr uint32_t kTransfers = 8;
 
   // It was asked to stop before it began to wait.
   [[nodiscard]] Waiting wait_cancelled(FutureCore& core) {
