@@ -41,6 +41,11 @@ class Endings : private testing::NoFileLeft, public net_test::Place {
 };
 JZX_IN_ALL_PLACES(Endings);
 
+// Nobody kills a thread.
+class EndingsOfActors : public Endings {};
+INSTANTIATE_TEST_SUITE_P(All, EndingsOfActors, ::testing::ValuesIn(net_test::settings_of_actors()),
+                         [](const auto& one) { return net_test::name_of(one.param); });
+
 Task<size_t> read_to_end(Stream& stream) {
   std::vector<std::byte> buffer(size_t{64} << 10);
   for (size_t total = 0;;) {
@@ -118,8 +123,7 @@ Task<void> write_much(Stream stream) {
   co_await written;
 }
 
-TEST_P(Endings, AnActorThatIsKilledInAReadLeavesNothingOpen) {
-  if (GetParam().waiter == net_test::Waiter::thread) GTEST_SKIP() << "nobody kills a thread";
+TEST_P(EndingsOfActors, AnActorThatIsKilledInAReadLeavesNothingOpen) {
   auto [client, server] = connected();
   const Pid actor = begin_actor(say_and_read(std::move(server)));
   std::array<std::byte, 1> buffer;
@@ -130,8 +134,7 @@ TEST_P(Endings, AnActorThatIsKilledInAReadLeavesNothingOpen) {
   EXPECT_EQ(*rest, 0u);
 }
 
-TEST_P(Endings, AnActorThatIsKilledInAWriteLeavesNothingOpen) {
-  if (GetParam().waiter == net_test::Waiter::thread) GTEST_SKIP() << "nobody kills a thread";
+TEST_P(EndingsOfActors, AnActorThatIsKilledInAWriteLeavesNothingOpen) {
   auto [client, server] = connected();
   const Pid actor = begin_actor(write_much(std::move(server)));
   std::array<std::byte, 8> buffer;
@@ -142,8 +145,7 @@ TEST_P(Endings, AnActorThatIsKilledInAWriteLeavesNothingOpen) {
   EXPECT_LT(*rest + buffer.size(), kMuch);
 }
 
-TEST_P(Endings, APeerThatIsKilledIsTheEndOfWhoReads) {
-  if (GetParam().waiter == net_test::Waiter::thread) GTEST_SKIP() << "nobody kills a thread";
+TEST_P(EndingsOfActors, APeerThatIsKilledIsTheEndOfWhoReads) {
   auto [client, server] = connected();
   const Pid actor = begin_actor(say_and_read(std::move(client)));
   auto reading = begin(read_to_end(server));

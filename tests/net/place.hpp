@@ -45,6 +45,13 @@ inline std::vector<Setting> all_settings() {
   return settings;
 }
 
+// Those in which an actor waits.
+inline std::vector<Setting> settings_of_actors() {
+  std::vector<Setting> settings = all_settings();
+  std::erase_if(settings, [](const Setting& one) { return one.waiter == Waiter::thread; });
+  return settings;
+}
+
 class Place : public ::testing::TestWithParam<Setting> {
  protected:
   Place() {
