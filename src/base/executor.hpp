@@ -98,7 +98,16 @@ class Timer : public ListNode<InTimerList> {
 };
 
 // Names the places where a driver may choose; a simulator tells them apart in its trace.
-enum class ChoiceSite : uint16_t { backoff_jitter, steal_victim, next_runnable, user };
+enum class ChoiceSite : uint16_t {
+  backoff_jitter,
+  steal_victim,
+  next_runnable,
+  user,
+  // of the simulator alone
+  network,
+  disk,
+  fault,
+};
 
 class Executor {
  public:
