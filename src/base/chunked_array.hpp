@@ -108,6 +108,16 @@ class ChunkedArray {
     return *find(index);
   }
 
+  // Is this the address of an element? The owner; looks at every chunk.
+  [[nodiscard]] bool holds(const void* address) const noexcept {
+    const auto wanted = reinterpret_cast<uintptr_t>(address);
+    for (uint32_t first = 0; first < size_; first += chunk_size) {
+      const auto begin = reinterpret_cast<uintptr_t>(find(first));
+      if (wanted >= begin && wanted < begin + sizeof(T) * chunk_size) return true;
+    }
+    return false;
+  }
+
   [[nodiscard]] uint32_t size() const noexcept { return size_; }
   [[nodiscard]] uint32_t max_size() const noexcept { return max_size_; }
 

@@ -68,6 +68,11 @@ class ActorTable {
   using View = base::ChunkedArray<Actor, 256>::View;
   [[nodiscard]] View view() const noexcept { return actors_.view(); }
 
+  // Is this one of its actors? At a quiet moment; looks at every chunk.
+  [[nodiscard]] bool holds(const base::Runnable* work) const noexcept {
+    return actors_.holds(static_cast<const void*>(work));
+  }
+
   // While others use the table: each(actor, slot) for the slots there are now.
   template <class Each>
   void for_each_slot_now(Each&& each) {

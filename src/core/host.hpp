@@ -4,6 +4,8 @@
 // Threads: post(), arm() and disarm() as the Executor says; the rest on the host's own thread.
 #pragma once
 
+#include <jzx/errc.hpp>
+
 #include "base/atomic.hpp"
 #include "base/executor.hpp"
 #include "base/lifo_slot.hpp"
@@ -22,6 +24,21 @@ struct Fate {
   // Of target_gone; the text is null where it is not known.
   ExitReason reason = ExitReason::normal;
   const ExitText* text = nullptr;
+};
+
+// Who hears of every single message of a host before it is queued: for drivers that number
+// messages, order their work by that, or refuse some on purpose. A host with a tap takes the long
+// way for every send, see send.hpp; one without pays nothing. The host's own thread, and whoever
+// sends from outside.
+class Tap {
+ public:
+  // A user wants to send this, from this host. What is not ok is the answer that the sender gets.
+  [[nodiscard]] virtual Errc before_send(ActorId target, const Envelope& envelope) noexcept = 0;
+  // It was let in, and is about to be queued. The system's messages too.
+  virtual void sent(const Actor& target, Envelope& envelope) noexcept = 0;
+
+ protected:
+  ~Tap() = default;
 };
 
 class Host : public base::Executor {
@@ -167,6 +184,7 @@ class Host : public base::Executor {
     return index != kNoTimers ? &free_slots : nullptr;
   }
 
+  Tap* tap = nullptr;          // hears of every message, if there is one; set before the first
   KindStore* store = nullptr;  // of the kind that needs one: fibers keep stacks here
 
   base::Atomic<uint64_t> births{0};

@@ -59,6 +59,13 @@ class Kind {
   // the caller's then, to be given to drop_held(). nullptr: none. In the actor's turn.
   [[nodiscard]] virtual Envelope* give_up_oldest(Actor&) const noexcept { return nullptr; }
 
+  // Can it be made to throw now? Then its next message has been taken, and this is what resume()
+  // would have answered. False: nothing has happened. For simulated faults.
+  [[nodiscard]] virtual bool throw_on_purpose(Actor&, Turn&, Outcome& /*answer*/,
+                                              const char* /*text*/) const {
+    return false;
+  }
+
   // For people: what sort of actor this one is. Under the actor's lock, or in its turn.
   [[nodiscard]] virtual const char* type_name(const Actor&) const noexcept { return name(); }
 

@@ -36,7 +36,7 @@ void deliver(Host& host, Actor& target, MessageTimer& timer, Admission admission
   // gone: asked to end, but its turn has not come yet.
   if (admission == Admission::gone) return dead_letter(host, timer, DeadLetterReason::target_gone);
   ++host.counters.accepted;
-  if (enqueue(target, timer, admission)) host.submit(target);
+  put(host, target, timer, admission);
 }
 
 void timer_fired(base::Timer& base_timer, base::Executor& executor) {

@@ -20,16 +20,31 @@ namespace jzx::core {
 [[nodiscard]] Errc refused_foreign(Host& host, Actor& actor, ActorId target, Envelope& envelope,
                                    Admission admission) noexcept;
 
+// Queues what was admitted, and submits the actor if it was idle. On the host's thread.
+inline void put(Host& host, Actor& actor, Envelope& envelope, Admission admission) noexcept {
+  if (host.tap != nullptr) [[unlikely]]
+    host.tap->sent(actor, envelope);
+  if (enqueue(actor, envelope, admission)) host.submit(actor);
+}
+
+// A tapped host keeps its view empty, so that every send comes here.
+[[nodiscard]] inline Errc ask_tap(Host& host, ActorId target, const Envelope& envelope) noexcept {
+  if (host.tap != nullptr) [[unlikely]]
+    return host.tap->before_send(target, envelope);
+  host.actors = host.system.actors.view();
+  return Errc::ok;
+}
+
 // On the host's thread.
 [[nodiscard]] inline Errc send(Host& host, ActorId target, Envelope& envelope) noexcept {
-  host.actors = host.system.actors.view();
+  if (const Errc error = ask_tap(host, target, envelope); !ok(error)) return error;
   Actor* actor = host.system.actors.find(target);
   if (actor == nullptr) return Errc::no_such_actor;
   const Admission admission = admit_user(*actor, generation_of(target));
   if (admission >= Admission::full) [[unlikely]]
     return refused(host, *actor, target, envelope, admission);
   ++host.counters.accepted;
-  if (enqueue(*actor, envelope, admission)) host.submit(*actor);
+  put(host, *actor, envelope, admission);
   return Errc::ok;
 }
 
@@ -67,6 +82,8 @@ template <class Fill>
   const Admission admission = admit_user(*actor, generation_of(target));
   if (admission >= Admission::full) [[unlikely]]
     return refused_foreign(host, *actor, target, envelope, admission);
+  if (host.tap != nullptr) [[unlikely]]
+    host.tap->sent(*actor, envelope);
   if (enqueue(*actor, envelope, admission)) host.post(*actor);
   return Errc::ok;
 }
@@ -82,7 +99,7 @@ template <class Fill>
 }
 inline void deliver_notice(Host& host, Actor& target, Notice& notice,
                            Admission admission) noexcept {
-  if (enqueue(target, notice, admission)) host.submit(target);
+  put(host, target, notice, admission);
 }
 inline void send_notice(Host& host, Actor& target, Notice& notice) noexcept {
   deliver_notice(host, target, notice, admit_notice(target));

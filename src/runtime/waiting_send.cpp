@@ -77,7 +77,11 @@ core::Admission try_again(detail::Port& port, core::Host* here, core::Actor& act
   const core::Admission admission = core::admit_user(actor, core::generation_of(target));
   if (admission >= core::Admission::full) return admission;
   if (here != nullptr) ++here->counters.accepted;  // the depot counts for foreign threads
-  if (core::enqueue(actor, envelope, admission)) submit(port, here, actor);
+  if (here != nullptr) {
+    core::put(*here, actor, envelope, admission);
+  } else if (core::enqueue(actor, envelope, admission)) {
+    port.any_host().post(actor);
+  }
   return admission;
 }
 

@@ -13,6 +13,9 @@ namespace {
 class Lives : public OnStage {};
 JZX_FOR_ALL_BODIES(Lives);
 
+class LivesBesideThreads : public OnStage {};
+JZX_FOR_ALL_BODIES_ON(LivesBesideThreads, real_drivers());
+
 TEST_P(Lives, AreToldOnceAtBeginningAndEnd) {
   std::vector<ActorId> ids;
   for (int i = 0; i < 200; ++i) {
@@ -84,7 +87,7 @@ TEST_P(Lives, ThatAreBusyAreCutWithTheSystemAndLoseNothing) {
   for (const ActorId id : ids) EXPECT_EQ(all(seen::dead(id)).size(), 1u) << "its next turn";
 }
 
-TEST_P(Lives, OfThreadsThatSendKeepEachThreadsOrder) {
+TEST_P(LivesBesideThreads, OfThreadsThatSendKeepEachThreadsOrder) {
   constexpr uint64_t kThreads = 4;
   constexpr uint64_t kEach = 200;
   const ActorId a = spawn();
@@ -104,7 +107,7 @@ TEST_P(Lives, OfThreadsThatSendKeepEachThreadsOrder) {
   }
 }
 
-TEST_P(Lives, OfATargetThatEndsWhileThreadsSendLoseNothing) {
+TEST_P(LivesBesideThreads, OfATargetThatEndsWhileThreadsSendLoseNothing) {
   const ActorId a = spawn();
   std::atomic<uint64_t> accepted{0};
   std::vector<std::thread> threads;
@@ -121,7 +124,7 @@ TEST_P(Lives, OfATargetThatEndsWhileThreadsSendLoseNothing) {
   EXPECT_EQ(count(seen::recorded(a)) + count(seen::dead(a)), accepted.load());
 }
 
-TEST_P(Lives, SpawnedAndBoundByThreadsAreAllTold) {
+TEST_P(LivesBesideThreads, SpawnedAndBoundByThreadsAreAllTold) {
   if (!stage().has_threads()) GTEST_SKIP() << "a loop takes such calls on its own thread only";
   const ActorId hub = spawn();
   std::vector<std::thread> threads;

@@ -15,7 +15,7 @@ class Watches : public OnStage {
 
   testing::Pipe pipe_;
 };
-JZX_FOR_ALL_BODIES(Watches);
+JZX_FOR_ALL_BODIES_ON(Watches, real_drivers());
 
 TEST_P(Watches, TellTheirOwnerOnceThatAnFdIsReady) {
   const ActorId a = spawn();

@@ -66,9 +66,8 @@ class Choices {
   // True in so many of a million cases; never if that is 0. Plainly: false.
   [[nodiscard]] bool chance(uint32_t per_million, ChoiceSite site) {
     constexpr uint32_t kMillion = 1'000'000;
-    return per_million != 0 && choose(kMillion, site) >= kMillion - (per_million < kMillion
-                                                                         ? per_million
-                                                                         : kMillion);
+    return per_million != 0 &&
+           choose(kMillion, site) >= kMillion - (per_million < kMillion ? per_million : kMillion);
   }
   // Both ends included; `least` is the plain one.
   [[nodiscard]] uint64_t between(uint64_t least, uint64_t most, ChoiceSite site);

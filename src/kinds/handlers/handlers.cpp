@@ -67,6 +67,13 @@ class HandlersKind final : public core::Kind {
 
   void destroy(Actor& actor, core::Host& host, ExitReason reason) const noexcept override;
 
+  // One with extras may be in the middle of something.
+  bool throw_on_purpose(Actor&, Turn& turn, Outcome& answer, const char* text) const override {
+    if (is_extended_ || turn.take() == nullptr) return false;
+    answer = panic(turn, text);
+    return true;
+  }
+
   const char* name() const noexcept override { return "handlers"; }
   const char* type_name(const Actor& actor) const noexcept override { return type_of(actor).name; }
 

@@ -128,11 +128,18 @@ core::Ledger Driver::ledger() { return capi::ledger(loop()); }
 std::unique_ptr<Driver> make_driver(const std::string& name, const SystemOptions& options,
                                     const jzx_allocator& allocator, Observer& observer) {
   if (name == "loop") return std::make_unique<LoopDriver>(options, allocator, observer);
+  if (name.starts_with("sim_")) return make_sim_driver(name, options, allocator, observer);
   const std::string prefix = "workers_";
   const auto workers = static_cast<uint32_t>(std::stoul(name.substr(prefix.size())));
   return std::make_unique<WorkersDriver>(workers, options, allocator, observer);
 }
 
-std::vector<std::string> all_drivers() { return {"loop", "workers_1", "workers_2"}; }
+std::vector<std::string> all_drivers() {
+  std::vector<std::string> all = real_drivers();
+  all.insert(all.end(), {"sim_fifo", "sim_random", "sim_pct"});
+  return all;
+}
+
+std::vector<std::string> real_drivers() { return {"loop", "workers_1", "workers_2"}; }
 
 }  // namespace jzx::actors

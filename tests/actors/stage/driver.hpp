@@ -1,6 +1,7 @@
 // Driver: who runs the actors of a stage, and how a test waits for them. A loop is run by the test
 // itself, tick by tick, and its time jumps to the next timer when there is nothing else to do;
-// workers run by themselves, in real time, and the test waits at the journal.
+// workers run by themselves, in real time, and the test waits at the journal; a simulation is run
+// by the test, step by step, each by one of the simulator's policies.
 //
 // The system is made through the C interface and used through both.
 //
@@ -45,11 +46,17 @@ class Driver {
   [[nodiscard]] core::Ledger ledger();
 };
 
-// "loop", "workers_1", "workers_2", …
+// "loop", "workers_1", "workers_2", "sim_fifo", …
 [[nodiscard]] std::unique_ptr<Driver> make_driver(const std::string& name,
                                                   const SystemOptions& options,
                                                   const jzx_allocator& allocator,
                                                   Observer& observer);
+[[nodiscard]] std::unique_ptr<Driver> make_sim_driver(const std::string& name,
+                                                      const SystemOptions& options,
+                                                      const jzx_allocator& allocator,
+                                                      Observer& observer);
 [[nodiscard]] std::vector<std::string> all_drivers();
+// A simulation has no file descriptors, and no threads.
+[[nodiscard]] std::vector<std::string> real_drivers();
 
 }  // namespace jzx::actors

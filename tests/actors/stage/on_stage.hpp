@@ -28,10 +28,10 @@ struct Cast {
   friend void PrintTo(const Cast& cast, std::ostream* out) { *out << cast.name(); }
 };
 
-[[nodiscard]] inline std::vector<Cast> all_casts() {
+[[nodiscard]] inline std::vector<Cast> casts_on(const std::vector<std::string>& drivers) {
   std::vector<Cast> all;
   for (const Body* body : all_bodies()) {
-    for (const std::string& driver : all_drivers()) all.push_back({body, driver});
+    for (const std::string& driver : drivers) all.push_back({body, driver});
   }
   return all;
 }
@@ -60,9 +60,10 @@ class OnStage : public ::testing::TestWithParam<Cast> {
 
 }  // namespace jzx::actors
 
-#define JZX_FOR_ALL_BODIES(suite)                                        \
-  INSTANTIATE_TEST_SUITE_P(All, suite, ::testing::ValuesIn(all_casts()), \
+#define JZX_FOR_ALL_BODIES_ON(suite, drivers)                                  \
+  INSTANTIATE_TEST_SUITE_P(All, suite, ::testing::ValuesIn(casts_on(drivers)), \
                            [](const auto& cast) { return cast.param.name(); })
+#define JZX_FOR_ALL_BODIES(suite) JZX_FOR_ALL_BODIES_ON(suite, all_drivers())
 
 #define NEEDS(trait)                                                \
   do {                                                              \

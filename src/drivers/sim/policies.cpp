@@ -1,0 +1,77 @@
+#include "drivers/sim/policies.hpp"
+
+#include <algorithm>
+
+namespace jzx::drivers::sim {
+
+// ---- pct ----
+
+namespace {
+
+constexpr uint32_t kTurnsInARow = 100;
+
+}  // namespace
+
+Pct::Pct(uint64_t seed, uint32_t depth, uint64_t steps) : prng_(seed) {
+  const auto range = static_cast<uint32_t>(std::clamp<uint64_t>(steps, 1, UINT32_MAX));
+  for (uint32_t i = 1; i < depth; ++i) changes_.push_back(prng_.below(range) + 1);
+  std::sort(changes_.begin(), changes_.end());
+}
+
+uint64_t Pct::priority_of(uint64_t who) {
+  const auto [place, is_new] = priorities_.try_emplace(who, 0);
+  if (is_new) place->second = (uint64_t{1} << 32) + (prng_.next() >> 32);
+  return place->second;
+}
+
+uint32_t Pct::choose_next(std::span<const Candidate> ready) {
+  ++step_;
+  uint32_t best = 0;
+  uint64_t highest = 0;
+  for (uint32_t i = 0; i < ready.size(); ++i) {
+    const uint64_t priority = priority_of(ready[i].who);
+    if (i != 0 && priority <= highest) continue;
+    best = i;
+    highest = priority;
+  }
+  bool changes = false;
+  while (!changes_.empty() && changes_.front() <= step_) {
+    changes_.erase(changes_.begin());
+    changes = true;
+  }
+  // Who would go on for ever keeps the others from ever running.
+  turns_in_a_row_ = ready[best].who == last_ ? turns_in_a_row_ + 1 : 0;
+  last_ = ready[best].who;
+  if (changes || turns_in_a_row_ == kTurnsInARow) priorities_[last_] = --lowest_;
+  return best;
+}
+
+// ---- dfs ----
+
+uint32_t Dfs::choose(uint32_t count, ChoiceSite site) {
+  // Rates and delays have too many alternatives to try them all.
+  if (site != ChoiceSite::next_runnable && site != ChoiceSite::user) return 0;
+  if (depth_ >= bound_) return 0;
+  if (depth_ == path_.size()) path_.push_back({count, 0});
+  return path_[depth_++].taken;
+}
+
+bool Dfs::next() {
+  depth_ = 0;
+  while (!path_.empty()) {
+    if (++path_.back().taken < path_.back().count) return true;
+    path_.pop_back();
+  }
+  return false;
+}
+
+// ---- replay ----
+
+uint32_t Replay::choose(uint32_t count, ChoiceSite site) {
+  if (next_ == choices_.size()) return 0;
+  const Choice& wanted = choices_[next_++];
+  is_faithful_ &= wanted.site == site && wanted.count == count;
+  return std::min(wanted.taken, count - 1);
+}
+
+}  // namespace jzx::drivers::sim

@@ -1,0 +1,104 @@
+#include "drivers/sim/sim_host.hpp"
+
+#include <algorithm>
+
+#include "drivers/sim/simulator.hpp"
+
+namespace jzx::drivers::sim {
+
+using base::kNanosPerMilli;
+using base::kNever;
+
+namespace {
+
+// Some 290 years: added to any clock's time it does not wrap.
+constexpr uint64_t kLongestDelayMs = kNever / kNanosPerMilli / 2;
+
+constexpr uint32_t kOneMessage = 1;  // a turn is a step
+
+}  // namespace
+
+SimHost::SimHost(core::System& the_system, Simulator& simulator, io::ReactorPtr reactor,
+                 uint32_t node) noexcept
+    : Host(the_system, 0, kOneMessage),
+      simulator_(simulator),
+      clock_(simulator.time()),
+      reactor_(std::move(reactor)),
+      wheel_(clock_.now_ns() / kNanosPerMilli),
+      node_(node) {
+  tap = this;
+  simulator_.add(*this);
+}
+
+SimHost::~SimHost() {
+  simulator_.remove(*this);
+  end_list.end_all();
+}
+
+void SimHost::run(base::Runnable& work) {
+  const InName here(*this);
+  work.run(*this);
+}
+
+void SimHost::look() {
+  if (has_due_) return catch_up();
+  if (reactor_->pending_count() == 0) return;
+  const InName here(*this);
+  (void)reactor_->wait(0);
+}
+
+void SimHost::catch_up() {
+  const InName here(*this);
+  has_due_ = false;  // what is armed meanwhile is for the next time
+  (void)reactor_->wait(0);
+  wheel_.advance(clock_.now_ns() / kNanosPerMilli, [&](base::Timer& timer) { timer.fire(*this); });
+}
+
+void SimHost::post(base::Runnable& work) {
+  if (work.home() == base::kByHand) return submit_elsewhere(work);
+  ready.push(work);
+}
+
+uint32_t SimHost::choose(uint32_t count, base::ChoiceSite site) {
+  return simulator_.choices().choose(count, site);
+}
+
+// ---- timers ----
+
+// Time stands still meanwhile, so the first clock read after the call may as well be now.
+void SimHost::arm(base::Timer& timer, uint64_t delay_ms) {
+  const uint64_t now_ns = clock_.now_ns();
+  const uint64_t due_ns = now_ns + std::min(delay_ms, kLongestDelayMs) * kNanosPerMilli;
+  wheel_.insert(timer, (due_ns + kNanosPerMilli - 1) / kNanosPerMilli);
+  // Time need not go on for this one.
+  has_due_ |= timer.deadline_ms * kNanosPerMilli <= now_ns;
+}
+
+bool SimHost::unlink_timer(base::Timer& timer) noexcept {
+  if (!timer.is_armed()) return false;
+  wheel_.remove(timer);
+  return true;
+}
+
+bool SimHost::disarm(base::Timer& timer) { return unlink_timer(timer); }
+
+uint64_t SimHost::next_timer_ns() const noexcept {
+  const uint64_t due_ms = wheel_.next_deadline_ms();
+  return due_ms == kNever ? kNever : clock_.true_time(due_ms * kNanosPerMilli);
+}
+
+// ---- messages ----
+
+Errc SimHost::before_send(core::ActorId target, const Envelope& envelope) noexcept {
+  return simulator_.before_send(*this, target, envelope);
+}
+
+void SimHost::sent(const core::Actor& target, Envelope& envelope) noexcept {
+  simulator_.sent(*this, target, envelope);
+}
+
+core::Actor* SimHost::actor_of(base::Runnable& work) noexcept {
+  return system.actors.holds(&work) ? &static_cast<core::Actor&>(work) : nullptr;
+}
+
+}  // namespace jzx::drivers::sim

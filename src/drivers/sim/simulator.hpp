@@ -1,0 +1,130 @@
+// The simulator: the third driver. One thread runs the actors of one or more nodes, step by step,
+// in virtual time.
+//
+//   step ──▶ something is ready ──▶ choose one of it, run it for one message
+//        └─▶ nothing is ready ────▶ time jumps to the next timer or outside event
+//
+// What is ready is kept in the order in which it was caused: an actor by the number of its next
+// message, others by when they were woken. So the first alternative of every choice is the oldest
+// cause, and who always takes it runs everything in one global first-in first-out order.
+//
+// Threads: one.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/actor.hpp"
+#include "drivers/sim/choices.hpp"
+#include "drivers/sim/sim_clock.hpp"
+#include "drivers/sim/step.hpp"
+#include "drivers/sim/step_faults.hpp"
+
+namespace jzx::drivers::sim {
+
+// Where events come from that are neither actors' nor timers': networks, disks.
+class Outside {
+ public:
+  virtual ~Outside() = default;
+  [[nodiscard]] virtual uint64_t next_ns() = 0;  // kNever: nothing is to come
+  virtual void run_due(uint64_t now_ns) = 0;
+};
+
+class Simulator {
+ public:
+  explicit Simulator(Policy& policy) noexcept : choices_(policy) {}
+  Simulator(const Simulator&) = delete;
+  Simulator& operator=(const Simulator&) = delete;
+
+  // ---- running ----
+
+  // Does one thing; time may jump before it, but not beyond `latest_ns`. False: there is nothing to
+  // do until then.
+  bool step(uint64_t latest_ns = base::kNever);
+  // Time goes on to there; what becomes due is ready then.
+  void move_to(uint64_t ns);
+  // Could something run without time going on?
+  [[nodiscard]] bool has_ready();
+  // Who could run now, the oldest first.
+  [[nodiscard]] std::span<const Candidate> candidates();
+  // Runs the piece of work with this number among the candidates.
+  void run_candidate(uint32_t index);
+
+  [[nodiscard]] VirtualTime& time() noexcept { return time_; }
+  [[nodiscard]] Choices& choices() noexcept { return choices_; }
+  [[nodiscard]] uint64_t steps() const noexcept { return step_number_; }
+  [[nodiscard]] uint64_t messages() const noexcept { return sequence_; }
+
+  // ---- what may go wrong, and who looks on ----
+
+  StepFaults faults;
+  // Whom faults may concern; empty: everybody.
+  std::function<bool(SimHost&, core::ActorId)> may_fail;
+  // May be null. Must outlive the steps.
+  Witness* witness = nullptr;
+  Outside* outside = nullptr;
+
+  // ---- for hosts ----
+
+  void add(SimHost& host);
+  // Forgets it with all its work.
+  void remove(SimHost& host) noexcept;
+  [[nodiscard]] Errc before_send(SimHost& host, core::ActorId target,
+                                 const Envelope& envelope) noexcept;
+  void sent(SimHost& host, const core::Actor& target, Envelope& envelope) noexcept;
+
+  // The cause of a message: the step in which it was sent, 0 if from outside.
+  [[nodiscard]] uint64_t cause_of(uint64_t sequence) const noexcept {
+    return sequence == 0 || sequence > causes_.size() ? 0 : causes_[sequence - 1];
+  }
+
+ private:
+  struct Ready {
+    SimHost* host = nullptr;
+    base::Runnable* work = nullptr;
+    uint64_t cause = 0;
+  };
+  struct Delayed {
+    uint64_t until_ns = 0;
+    Candidate candidate;
+    Ready ready;
+  };
+
+  void collect();
+  void take_over(SimHost& host, base::Runnable& work);
+  [[nodiscard]] uint64_t number_of(const Envelope& envelope) const noexcept;
+  void insert(const Candidate& candidate, const Ready& ready);
+  // False: there is nothing to wait for, or only after `latest_ns`.
+  [[nodiscard]] bool advance(uint64_t latest_ns);
+  [[nodiscard]] uint64_t next_event_ns();
+  void run(const Candidate& candidate, const Ready& ready);
+  [[nodiscard]] Step describe(const Ready& ready, core::Actor* actor);
+  // Something goes wrong with this step. True: it was not to be run.
+  [[nodiscard]] bool mishap(const Candidate& candidate, const Ready& ready, core::Actor* actor,
+                            Step& step);
+  [[nodiscard]] bool throw_in(SimHost& host, core::Actor& actor);
+  [[nodiscard]] bool is_exempt(SimHost& host, core::ActorId id) const {
+    return may_fail && !may_fail(host, id);
+  }
+  void tell_after(SimHost& host, const Step& step) {
+    if (witness != nullptr) witness->after_step(host, step);
+  }
+
+  Choices choices_;
+  VirtualTime time_;
+  std::vector<SimHost*> hosts_;
+  // What is ready from first_ready_ on, in order; two arrays, since policies see one of them.
+  std::vector<Candidate> candidates_;
+  std::vector<Ready> ready_;
+  size_t first_ready_ = 0;
+  std::vector<Delayed> delayed_;
+  std::vector<uint64_t> causes_;  // of each message, by its number
+  uint64_t sequence_ = 0;
+  uint64_t step_number_ = 0;
+  uint64_t current_step_ = 0;  // 0: outside of steps
+  uint64_t others_ = 0;        // pieces of work that are no actors
+  uint32_t storm_left_ = 0;
+};
+
+}  // namespace jzx::drivers::sim
