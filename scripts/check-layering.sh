@@ -88,6 +88,7 @@ promise.hpp: async
 actor_ref.hpp: kinds/handlers
 context.hpp: kinds/handlers
 supervisor.hpp: supervise
+sim/simulation.hpp: runtime
 loop.hpp: runtime
 runtime.hpp: runtime
 detail/export.hpp: base

@@ -233,6 +233,7 @@ Errc monitor(Host& host, ActorId watcher, ActorId target, uint64_t& ref) noexcep
   }
   monitor->watcher = watching;
   monitor->target = watched;
+  monitor->down.actor = target;  // for who looks at what is watched
   Errc result = Errc::ok;
   Admission admission = Admission::gone;
   {

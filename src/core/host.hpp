@@ -36,6 +36,8 @@ class Tap {
   [[nodiscard]] virtual Errc before_send(ActorId target, const Envelope& envelope) noexcept = 0;
   // It was let in, and is about to be queued. The system's messages too.
   virtual void sent(const Actor& target, Envelope& envelope) noexcept = 0;
+  // It will be sent when its time has come.
+  virtual void armed(Envelope& envelope) noexcept = 0;
 
  protected:
   ~Tap() = default;

@@ -114,6 +114,8 @@ MessageTimer* make_timer(Host& host, ActorId target, Errc& error) noexcept {
   timer->deadline_ms = 0;
   timer->set_home(home.index);
   timer->sender = host.acting();
+  if (host.tap != nullptr) [[unlikely]]
+    host.tap->armed(*timer);
   return timer;
 }
 

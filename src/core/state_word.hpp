@@ -225,6 +225,9 @@ class StateWord {
   [[nodiscard]] bool is_scheduled() const noexcept {
     return (word_.load(std::memory_order_relaxed) & kScheduled) != 0;  // a flag on its own
   }
+  [[nodiscard]] bool is_suspended() const noexcept {
+    return (word_.load(std::memory_order_relaxed) & kSuspended) != 0;  // a flag on its own
+  }
   [[nodiscard]] bool exit_requested() const noexcept {
     return (word_.load(std::memory_order_relaxed) & kExitBits) != 0;  // a flag on its own
   }

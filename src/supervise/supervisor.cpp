@@ -244,6 +244,7 @@ uint32_t Supervisor::delay_for(ChildSlot& slot, bool abnormal) noexcept {
 }
 
 bool Supervisor::child_failed(ChildSlot& slot, bool abnormal, bool is_retry) noexcept {
+  if (is_retry) ++refused_starts_;
   const uint64_t now_ns = host_->now_ns();
   // Too much already: escalate now, without waiting out a backoff. Restarts are counted when they
   // happen, which a backoff may put off, so that is looked at again then.

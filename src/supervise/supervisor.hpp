@@ -123,6 +123,9 @@ class Supervisor {
     return index < slot_count_ ? slots_[index] : nullptr;
   }
   [[nodiscard]] ChildCounts count() const noexcept;
+  [[nodiscard]] const SupervisorSpec& spec() const noexcept { return plan_->supervisor; }
+  // How often a restart was allowed, and then the child could not be started.
+  [[nodiscard]] uint32_t refused_starts() const noexcept { return refused_starts_; }
 
   // The timer of a restart fired.
   static void timer_fired(ChildSlot& slot, core::Host& host) noexcept;
@@ -178,7 +181,13 @@ class Supervisor {
   ChildSlot* group_leader_ = nullptr;  // the one whose failure began it; its timer waits
   uint32_t group_delay_ms_ = 0;
   bool group_is_retry_ = false;
+  uint32_t refused_starts_ = 0;
 };
+
+// Of an actor that is one, and whose body is there.
+[[nodiscard]] inline Supervisor& supervisor_of(const core::Actor& actor) noexcept {
+  return *static_cast<Supervisor*>(actor.body.words[0]);
+}
 
 // Makes a supervisor actor and starts its children. The plan is the supervisor's from the call on,
 // if `owns_plan`, whatever the answer; else it must outlive the supervisor.

@@ -10,10 +10,6 @@ using core::Actor;
 using core::Outcome;
 using core::Turn;
 
-Supervisor& supervisor_of(Actor& actor) noexcept {
-  return *static_cast<Supervisor*>(actor.body.words[0]);
-}
-
 class SupervisorKind final : public core::Kind {
  public:
   Outcome resume(Actor& actor, Turn& turn) const override {

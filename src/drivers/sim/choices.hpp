@@ -41,6 +41,11 @@ class Policy {
 
   // A number below `count`, which is at least 2.
   [[nodiscard]] virtual uint32_t choose(uint32_t count, ChoiceSite site) = 0;
+  // One of two, the second in so many of a million cases.
+  [[nodiscard]] virtual bool chance(uint32_t per_million, ChoiceSite site) {
+    constexpr uint32_t kMillion = 1'000'000;
+    return choose(kMillion, site) < per_million;
+  }
   // Which of at least two; for those who care who it is.
   [[nodiscard]] virtual uint32_t choose_next(std::span<const Candidate> ready) {
     return choose(static_cast<uint32_t>(ready.size()), ChoiceSite::next_runnable);
@@ -65,9 +70,7 @@ class Choices {
 
   // True in so many of a million cases; never if that is 0. Plainly: false.
   [[nodiscard]] bool chance(uint32_t per_million, ChoiceSite site) {
-    constexpr uint32_t kMillion = 1'000'000;
-    return per_million != 0 &&
-           choose(kMillion, site) >= kMillion - (per_million < kMillion ? per_million : kMillion);
+    return per_million != 0 && note(site, 2, policy_.chance(per_million, site) ? 1 : 0) == 1;
   }
   // Both ends included; `least` is the plain one.
   [[nodiscard]] uint64_t between(uint64_t least, uint64_t most, ChoiceSite site);

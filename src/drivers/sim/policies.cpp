@@ -65,13 +65,4 @@ bool Dfs::next() {
   return false;
 }
 
-// ---- replay ----
-
-uint32_t Replay::choose(uint32_t count, ChoiceSite site) {
-  if (next_ == choices_.size()) return 0;
-  const Choice& wanted = choices_[next_++];
-  is_faithful_ &= wanted.site == site && wanted.count == count;
-  return std::min(wanted.taken, count - 1);
-}
-
 }  // namespace jzx::drivers::sim

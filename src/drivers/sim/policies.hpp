@@ -22,6 +22,7 @@ namespace jzx::drivers::sim {
 class Fifo final : public Policy {
  public:
   uint32_t choose(uint32_t, ChoiceSite) override { return 0; }
+  bool chance(uint32_t, ChoiceSite) override { return false; }
 };
 
 class Random final : public Policy {
@@ -61,6 +62,7 @@ class Dfs final : public Policy {
   explicit Dfs(uint32_t bound) noexcept : bound_(bound) {}
 
   uint32_t choose(uint32_t count, ChoiceSite) override;
+  bool chance(uint32_t, ChoiceSite) override { return false; }
 
   // The run has ended: prepares the next one. False: all were tried.
   [[nodiscard]] bool next();
@@ -77,18 +79,20 @@ class Dfs final : public Policy {
 
 class Replay final : public Policy {
  public:
-  explicit Replay(std::vector<Choice> choices) noexcept : choices_(std::move(choices)) {}
+  // What was taken, choice by choice.
+  explicit Replay(std::vector<uint32_t> taken) noexcept : taken_(std::move(taken)) {}
 
-  // After the end of the list, and where the list has another kind of choice, the plain one.
-  uint32_t choose(uint32_t count, ChoiceSite site) override;
-
-  // Was every choice so far the one of the list, with as many alternatives?
-  [[nodiscard]] bool is_faithful() const noexcept { return is_faithful_; }
+  // After the end of the list, and where there are fewer alternatives now, the plain one.
+  uint32_t choose(uint32_t count, ChoiceSite) override {
+    const uint32_t wanted = next_ < taken_.size() ? taken_[next_] : 0;
+    ++next_;
+    return wanted < count ? wanted : 0;
+  }
+  bool chance(uint32_t, ChoiceSite site) override { return choose(2, site) == 1; }
 
  private:
-  std::vector<Choice> choices_;
+  std::vector<uint32_t> taken_;
   size_t next_ = 0;
-  bool is_faithful_ = true;
 };
 
 }  // namespace jzx::drivers::sim

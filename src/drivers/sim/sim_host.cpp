@@ -1,6 +1,7 @@
 #include "drivers/sim/sim_host.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "drivers/sim/simulator.hpp"
 
@@ -30,9 +31,14 @@ SimHost::SimHost(core::System& the_system, Simulator& simulator, io::ReactorPtr 
   simulator_.add(*this);
 }
 
-SimHost::~SimHost() {
+SimHost::~SimHost() { switch_off(); }
+
+void SimHost::switch_off() noexcept {
+  if (!std::exchange(is_on_, false)) return;
   simulator_.remove(*this);
   end_list.end_all();
+  while (ready.pop() != nullptr) {
+  }
 }
 
 void SimHost::run(base::Runnable& work) {
@@ -96,6 +102,8 @@ Errc SimHost::before_send(core::ActorId target, const Envelope& envelope) noexce
 void SimHost::sent(const core::Actor& target, Envelope& envelope) noexcept {
   simulator_.sent(*this, target, envelope);
 }
+
+void SimHost::armed(Envelope& envelope) noexcept { simulator_.armed(envelope); }
 
 core::Actor* SimHost::actor_of(base::Runnable& work) noexcept {
   return system.actors.holds(&work) ? &static_cast<core::Actor&>(work) : nullptr;

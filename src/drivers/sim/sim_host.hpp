@@ -57,6 +57,9 @@ class SimHost final : public core::Host, private core::Tap {
   void enter_thread() noexcept { set_current(this); }
   void leave_thread(base::Executor* outer) noexcept { set_current(outer); }
 
+  // Its actors have ended: no more steps, no more operations.
+  void switch_off() noexcept;
+
   [[nodiscard]] NodeClock& clock() noexcept { return clock_; }
   [[nodiscard]] uint32_t node() const noexcept { return node_; }
 
@@ -65,12 +68,14 @@ class SimHost final : public core::Host, private core::Tap {
 
   Errc before_send(core::ActorId target, const Envelope& envelope) noexcept override;
   void sent(const core::Actor& target, Envelope& envelope) noexcept override;
+  void armed(Envelope& envelope) noexcept override;
 
   Simulator& simulator_;
   NodeClock clock_;
   io::ReactorPtr reactor_;
   base::TimerWheel wheel_;
   const uint32_t node_;
+  bool is_on_ = true;
   bool has_due_ = false;  // a timer is due that was armed since time last went on
 };
 

@@ -202,11 +202,10 @@ void Simulator::move_to(uint64_t ns) {
 // ---- messages ----
 
 void Simulator::sent(SimHost& host, const Actor& target, Envelope& envelope) noexcept {
-  causes_.push_back(current_step_);
+  const uint64_t cause = (envelope.flags & Envelope::kTimer) != 0 ? envelope.trace : current_step_;
+  causes_.push_back(cause);
   envelope.trace = static_cast<uint32_t>(++sequence_);
-  if (witness != nullptr) {
-    witness->message_sent(host, target.id(), envelope, sequence_, current_step_);
-  }
+  if (witness != nullptr) witness->message_sent(host, target.id(), envelope, sequence_, cause);
 }
 
 Errc Simulator::before_send(SimHost& host, ActorId target, const Envelope& envelope) noexcept {

@@ -46,6 +46,8 @@ class Simulator {
   void move_to(uint64_t ns);
   // Could something run without time going on?
   [[nodiscard]] bool has_ready();
+  // Is there anything that will happen when time goes on?
+  [[nodiscard]] bool has_timers() { return next_event_ns() != base::kNever; }
   // Who could run now, the oldest first.
   [[nodiscard]] std::span<const Candidate> candidates();
   // Runs the piece of work with this number among the candidates.
@@ -73,6 +75,10 @@ class Simulator {
   [[nodiscard]] Errc before_send(SimHost& host, core::ActorId target,
                                  const Envelope& envelope) noexcept;
   void sent(SimHost& host, const core::Actor& target, Envelope& envelope) noexcept;
+  // Remembers in a timer's message what it was armed by.
+  void armed(Envelope& envelope) const noexcept {
+    envelope.trace = static_cast<uint32_t>(current_step_);
+  }
 
   // The cause of a message: the step in which it was sent, 0 if from outside.
   [[nodiscard]] uint64_t cause_of(uint64_t sequence) const noexcept {

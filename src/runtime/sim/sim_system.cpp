@@ -47,20 +47,25 @@ void SimSystem::end_turn(core::Host&) noexcept {
   outer_.pop_back();
 }
 
-bool SimSystem::destroy() noexcept {
-  if (!is_open()) return false;  // a callback of this very destruction
+bool SimSystem::power_off() noexcept {
+  if (!is_open()) return true;
   if (base::Executor::current() == &host) {
-    std::fputs("jzx: a simulated node cannot be destroyed from inside its own step; ignored\n",
-               stderr);
+    std::fputs("jzx: a simulated node cannot be ended from inside its own step; ignored\n", stderr);
     return false;
   }
   host.halted.store(true, std::memory_order_relaxed);  // one thread
-  if (!gate_.close()) return false;
+  if (!gate_.close()) return false;                    // a callback of this very end
   system.waiting_senders.close();
   gate_.wait_until_empty();
   system.refuse_spawns();
   system.is_closing.store(true, std::memory_order_relaxed);  // one thread
   core::abandon_all(host);
+  host.switch_off();
+  return true;
+}
+
+bool SimSystem::destroy() noexcept {
+  if (!power_off()) return false;
   destroy_aligned(system.allocator, this);
   return true;
 }

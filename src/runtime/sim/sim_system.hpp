@@ -25,7 +25,10 @@ class SimSystem final : public detail::Port {
   [[nodiscard]] static SimSystem* create(const SimOptions& options, drivers::sim::Simulator& sim,
                                          io::ReactorPtr reactor) noexcept;
 
-  // Nobody has a last word: as if the machine had been switched off. False: from inside a step.
+  // Everything ends, and nobody has a last word. References to what was here are answered
+  // loop_closed from then on. False: from inside a step of its own.
+  bool power_off() noexcept;
+  // The same, and the memory goes too.
   bool destroy() noexcept override;
   core::Host& any_host() noexcept override { return host; }
   bool is_run_by_this_thread() const noexcept override { return true; }

@@ -1,0 +1,211 @@
+// Simulation: run unchanged actors in a test, in virtual time, once for each of many seeds. Every
+// seed is another order of events and other faults; a seed that fails is printed as one line that
+// repeats it, shrunk to few choices, and told as a story of causes.
+//
+//   jzx::SimReport report = jzx::simulate({.name = "Bank.LosesNothing", .seeds = 1000},
+//                                         [](jzx::Sim& sim) {
+//     auto bank = sim.spawn<Bank>();
+//     sim.always("no account is overdrawn", [&] { return …; });
+//     bank << Transfer{…};
+//     sim.run();
+//     sim.check(…, "all money is there");
+//   });
+//   EXPECT_TRUE(report) << report.text();
+//
+// The scenario is called once per seed and must do the same whenever it is: no time, randomness or
+// threads but those of the Sim; check_determinism finds out whether that is so.
+//
+// Environment: JZX_SEED=n runs that seed only; JZX_SEED_COUNT=n so many seeds;
+// JZX_CHOICES=3:1,17:2 repeats a shrunk run.
+//
+// Threads: one. A reference of a simulated actor must not be used by another thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <jzx/context.hpp>
+#include <jzx/observer.hpp>
+#include <jzx/system.hpp>
+
+namespace jzx {
+
+enum class SimPolicy : uint8_t {
+  fifo,    // one global order, the oldest cause first; no faults: the same for every seed
+  random,  // the seed decides everything
+  pct,     // priorities that change at few steps: for bugs that need few particular orders
+  dfs,     // every order, for as many choices as `depth` says; a seed is one of them
+};
+
+// What may go wrong. Rates are in cases of a million; 0 is never. Who is exempt: see
+// Sim::protect().
+struct SimFaults {
+  uint32_t kill = 0;          // per turn: the actor is killed instead
+  uint32_t throws = 0;        // per message: its handler throws instead; of bodies that do not wait
+  uint32_t delay = 0;         // per turn: it comes later, with all that follows for that actor
+  uint32_t full_mailbox = 0;  // per send between actors: refused
+  uint32_t no_memory = 0;     // the same, for another reason
+  uint32_t allocation = 0;    // per allocation during a step: there is no memory
+  uint32_t clock_jump = 0;    // per turn: its node's clock jumps ahead
+  uint32_t storm = 0;         // how many new actors, at most, are killed in a row after a kill
+  std::chrono::milliseconds longest_delay{100};
+  std::chrono::milliseconds longest_jump{10'000};
+
+  // Some of everything.
+  [[nodiscard]] static SimFaults all() noexcept;
+};
+
+struct SimOptions {
+  std::string name = "simulation";  // as the test framework knows it: for the line that repeats it
+  uint64_t first_seed = 1;
+  uint32_t seeds = 100;
+  SimPolicy policy = SimPolicy::random;
+  uint32_t depth = 3;  // of pct: how many orders must be just so; of dfs: how many are explored
+  SimFaults faults;
+  bool swarm = false;              // each seed has a random part of the faults, and others not
+  bool check_determinism = false;  // every seed twice, and compared step by step
+  bool shrink = true;
+  uint64_t max_steps = 1'000'000;  // more in one run is a livelock
+  std::chrono::milliseconds max_time = std::chrono::hours(24 * 365);  // virtual; timers later wait
+  bool deadlock_fails = true;  // actors that wait for one another's answers: see detect_deadlocks
+  uint32_t default_mailbox_cap = 1024;
+  Observer* observer = nullptr;  // of all nodes
+};
+
+struct SimReport {
+  bool passed = true;
+  std::string failure;        // what was wrong
+  uint64_t seed = 0;          // of the failure
+  std::string repeat;         // the line that repeats it
+  std::string repeat_shrunk;  // the same, with no more choices than needed
+  std::string trace;          // what happened, after shrinking, and because of what
+  size_t choices = 0;         // that were not plain
+  size_t shrunk = 0;          // of these were needed
+  uint64_t runs = 0;          // seeds that were run
+  uint64_t steps = 0;         // over all runs
+  std::chrono::nanoseconds simulated{0};
+  uint64_t hash = 0;  // of all steps of all runs
+
+  [[nodiscard]] explicit operator bool() const noexcept { return passed; }
+  // For people: all of it.
+  [[nodiscard]] JZX_API std::string text() const;
+};
+
+namespace detail {
+class SimRun;
+struct SimNodeState;
+}  // namespace detail
+
+// One simulated machine: a system of its own, which may crash and be started again.
+class JZX_API SimNode : public SystemFace {
+ public:
+  SimNode(const SimNode&) = delete;
+  SimNode& operator=(const SimNode&) = delete;
+
+  [[nodiscard]] const std::string& name() const noexcept;
+  // What it does when it is switched on; called at once, and again by restart().
+  void on_start(std::function<void(SimNode&)> start);
+  // Everything on it is gone at once; nobody has a last word, and nobody elsewhere is told.
+  // References into it are stale from then on.
+  void crash();
+  // Crashes if it has not, and starts again.
+  void restart();
+  [[nodiscard]] bool is_up() const noexcept;
+  // Its clock shows more than there is.
+  void jump_clock(std::chrono::milliseconds ahead);
+
+ private:
+  friend class detail::SimRun;
+  friend struct detail::SimNodeState;
+  explicit SimNode(detail::SimNodeState& state) noexcept;
+
+  detail::SimNodeState* state_;
+};
+
+// One run. It is the system of its first node, "main".
+class JZX_API Sim : public SystemFace {
+ public:
+  Sim(const Sim&) = delete;
+  Sim& operator=(const Sim&) = delete;
+
+  // ---- running ----
+
+  // One turn, and before it time goes on if nothing is ready. False: nothing is left to do, or the
+  // run has failed.
+  bool step();
+  // Until nothing is left to do: nobody is ready and no timer is armed.
+  void run();
+  // The same, for so much virtual time at most.
+  void run_for(std::chrono::milliseconds time);
+  // False: there was nothing more to do, and it was not so.
+  bool run_until(const std::function<bool()>& is_so);
+  // Until the future has its result. An error if nothing is left to do before that.
+  template <class T>
+  Result<T> run_until(Future<T> future) {
+    run_until([&] { return future.is_ready(); });
+    if (!future.is_ready())
+      return Error(Errc::timed_out, "nothing is left to do", "Sim::run_until");
+    return future.get();
+  }
+  template <class T>
+  Result<T> run_until(Task<T> task) {
+    return run_until(spawn_async(std::move(task)));
+  }
+
+  // Since the beginning of the run.
+  [[nodiscard]] std::chrono::nanoseconds now() const noexcept;
+  [[nodiscard]] uint64_t steps() const noexcept;
+  [[nodiscard]] uint64_t seed() const noexcept;
+
+  // ---- what must hold ----
+
+  // After every step.
+  void always(std::string what, std::function<bool()> holds);
+  // At the end, when the faults have been switched off and everything has come to rest.
+  void eventually(std::string what, std::function<bool()> holds);
+  // Now. False, too, after an earlier failure; the run ends at its next step.
+  bool check(bool holds, std::string_view what);
+  void fail(std::string_view what);
+  [[nodiscard]] bool has_failed() const noexcept;
+
+  // ---- what the scenario leaves open ----
+
+  // A number below `count`, which is not 0; 0 is what shrinking prefers.
+  [[nodiscard]] uint32_t choose(uint32_t count);
+  [[nodiscard]] bool chance(uint32_t per_million);
+
+  // ---- faults ----
+
+  [[nodiscard]] SimFaults faults() const noexcept;
+  void set_faults(const SimFaults& faults);
+  // No more faults from now on.
+  void heal() { set_faults(SimFaults{}); }
+  // No fault concerns this actor.
+  void protect(Pid actor);
+
+  // ---- nodes ----
+
+  // Made when first asked for.
+  SimNode& node(std::string_view name);
+
+  // Writes into the trace.
+  void note(std::string_view text);
+
+ private:
+  friend class detail::SimRun;
+  friend struct detail::SimNodeState;
+  explicit Sim(detail::SimRun& run, detail::Port* port) noexcept : SystemFace(port), run_(run) {}
+
+  detail::SimRun& run_;
+};
+
+// Runs the scenario for each seed until one fails. Never throws by itself; what the scenario throws
+// is a failure.
+JZX_API SimReport simulate(const SimOptions& options, const std::function<void(Sim&)>& scenario);
+
+}  // namespace jzx

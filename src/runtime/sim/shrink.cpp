@@ -1,0 +1,127 @@
+#include "runtime/sim/shrink.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace jzx::runtime {
+
+namespace {
+
+class Shrinker {
+ public:
+  Shrinker(Taken failing, const std::function<bool(const Taken&)>& fails, size_t most_tries)
+      : best_(std::move(failing)), fails_(fails), tries_left_(most_tries) {}
+
+  Taken run() {
+    cut_end();
+    for (bool is_better = true; is_better && tries_left_ > 0;) {
+      is_better = zero_chunks();
+      is_better |= lower_values();
+    }
+    while (!best_.empty() && best_.back() == 0) best_.pop_back();
+    return std::move(best_);
+  }
+
+ private:
+  bool attempt(Taken candidate) {
+    if (tries_left_ == 0) return false;
+    --tries_left_;
+    if (!fails_(candidate)) return false;
+    best_ = std::move(candidate);
+    return true;
+  }
+
+  // What came after the failure is not needed, and often much before it is not either.
+  void cut_end() {
+    for (size_t keep = best_.size() / 2; keep > 0; keep /= 2) {
+      if (!attempt(Taken(best_.begin(), best_.begin() + static_cast<std::ptrdiff_t>(keep)))) break;
+    }
+  }
+
+  [[nodiscard]] std::vector<size_t> places() const {
+    std::vector<size_t> places;
+    for (size_t i = 0; i < best_.size(); ++i) {
+      if (best_[i] != 0) places.push_back(i);
+    }
+    return places;
+  }
+
+  bool zero_chunks() {
+    bool is_better = false;
+    for (size_t chunk = std::max<size_t>(1, places().size() / 2); chunk > 0; chunk /= 2) {
+      // From the end: what is late depends on what is early, not the other way round.
+      std::vector<size_t> all = places();
+      for (size_t end = all.size(); end > 0;) {
+        const size_t begin = end > chunk ? end - chunk : 0;
+        Taken candidate = best_;
+        for (size_t i = begin; i < end; ++i) candidate[all[i]] = 0;
+        is_better |= attempt(std::move(candidate));
+        end = begin;
+      }
+    }
+    return is_better;
+  }
+
+  bool lower_values() {
+    bool is_better = false;
+    for (const size_t place : places()) {
+      while (best_[place] > 1) {
+        Taken candidate = best_;
+        candidate[place] /= 2;
+        if (!attempt(std::move(candidate))) break;
+        is_better = true;
+      }
+    }
+    return is_better;
+  }
+
+  Taken best_;
+  const std::function<bool(const Taken&)>& fails_;
+  size_t tries_left_;
+};
+
+}  // namespace
+
+Taken shrink(Taken failing, const std::function<bool(const Taken&)>& fails, size_t most_tries) {
+  return Shrinker(std::move(failing), fails, most_tries).run();
+}
+
+size_t count_of_choices(const Taken& taken) noexcept {
+  return taken.size() - static_cast<size_t>(std::count(taken.begin(), taken.end(), 0u));
+}
+
+std::string to_text(const Taken& taken) {
+  std::string text;
+  for (size_t i = 0; i < taken.size(); ++i) {
+    if (taken[i] == 0) continue;
+    if (!text.empty()) text += ',';
+    text += std::to_string(i) + ':' + std::to_string(taken[i]);
+  }
+  return text.empty() ? "none" : text;
+}
+
+bool from_text(std::string_view text, Taken& taken) {
+  taken.clear();
+  if (text == "none") return true;
+  constexpr size_t kMost = 100'000'000;  // a list that long was not printed by us
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    size_t place = 0;
+    uint32_t value = 0;
+    const auto first = std::from_chars(at, end, place);
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != ':' || place >= kMost) {
+      return false;
+    }
+    const auto second = std::from_chars(first.ptr + 1, end, value);
+    if (second.ec != std::errc()) return false;
+    if (place >= taken.size()) taken.resize(place + 1);
+    taken[place] = value;
+    at = second.ptr;
+    if (at == end) break;
+    if (*at++ != ',' || at == end) return false;
+  }
+  return !taken.empty();
+}
+
+}  // namespace jzx::runtime

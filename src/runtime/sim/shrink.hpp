@@ -1,0 +1,30 @@
+// Makes a list of choices that fails into a simpler one that fails as well: choices are put back to
+// the plain alternative, many at once and then fewer, and what is left is made smaller.
+//
+// Threads: one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jzx::runtime {
+
+using Taken = std::vector<uint32_t>;
+
+// `fails(list)` says whether a run with this list still fails in the same way; it is called at most
+// `most_tries` times.
+[[nodiscard]] Taken shrink(Taken failing, const std::function<bool(const Taken&)>& fails,
+                           size_t most_tries);
+
+[[nodiscard]] size_t count_of_choices(const Taken& taken) noexcept;
+
+// "3:1,17:2": the fourth choice is 1, the eighteenth 2, all others are plain.
+[[nodiscard]] std::string to_text(const Taken& taken);
+// False: not such a text.
+[[nodiscard]] bool from_text(std::string_view text, Taken& taken);
+
+}  // namespace jzx::runtime

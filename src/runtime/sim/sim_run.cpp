@@ -1,0 +1,234 @@
+#include "runtime/sim/sim_run.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/guard.hpp"
+#include "drivers/sim/empty_world.hpp"
+
+namespace jzx::detail {
+
+using drivers::sim::SimHost;
+using drivers::sim::Step;
+
+// ---- the run ----
+
+SimRun::SimRun(const SimOptions& the_options, drivers::sim::Policy& policy, uint64_t the_seed,
+               bool told)
+    : trace_(told), options(the_options), seed(the_seed), simulator(policy), oracles(trace_) {
+  simulator.witness = this;
+  simulator.may_fail = [this](SimHost& host, ActorId id) {
+    return exempt.empty() || !exempt.contains({host.node(), id});
+  };
+  SimNode& first = node("main");
+  sim_.reset(new Sim(*this, port_of(first)));
+}
+
+SimRun::~SimRun() {
+  simulator.witness = nullptr;
+  simulator.faults = {};
+  faults = {};
+}
+
+void SimRun::play(const std::function<void(Sim&)>& scenario) {
+  const bool is_done = core::guard(
+      [&] {
+        scenario(*sim_);
+        finish();
+        return true;
+      },
+      [&](const char* text) {
+        fail(std::string("the scenario threw: ") + text);
+        return false;
+      });
+  (void)is_done;
+}
+
+bool SimRun::step(uint64_t latest_ns) {
+  if (has_failed()) return false;
+  const uint64_t longest_ns =
+      drivers::sim::VirtualTime::kStart +
+      static_cast<uint64_t>(options.max_time.count()) * base::kNanosPerMilli;
+  if (!simulator.step(std::min(latest_ns, longest_ns))) return false;
+  if (simulator.steps() > options.max_steps) {
+    fail("livelock: after " + std::to_string(options.max_steps) + " steps there is still work");
+  }
+  return !has_failed();
+}
+
+void SimRun::fail(std::string what) {
+  if (has_failed()) return;
+  failure_ = std::move(what);
+  note("FAILED: " + failure_);
+}
+
+// Nothing goes wrong any more, and all that is left to do is done: now what was promised must be
+// so.
+void SimRun::finish() {
+  set_faults({});
+  while (step(base::kNever)) {
+  }
+  if (has_failed()) return;
+  for (const auto& node : nodes_) {
+    if (node->system == nullptr) continue;
+    fail_if(simulator.has_timers() ? oracles.ledger(*node->system)
+                                   : oracles.at_rest(*node->system, node->system->host));
+  }
+  for (const Claim& claim : eventually) {
+    if (!claim.holds()) fail("in the end it is not so: " + claim.what);
+  }
+}
+
+void SimRun::set_faults(const SimFaults& wanted) {
+  faults = wanted;
+  drivers::sim::StepFaults& steps = simulator.faults;
+  steps.kill = wanted.kill;
+  steps.throws = wanted.throws;
+  steps.delay = wanted.delay;
+  steps.full_mailbox = wanted.full_mailbox;
+  steps.no_memory = wanted.no_memory;
+  steps.clock_jump = wanted.clock_jump;
+  steps.storm = wanted.storm;
+  steps.longest_delay_ns =
+      static_cast<uint64_t>(wanted.longest_delay.count()) * base::kNanosPerMilli;
+  steps.longest_jump_ns = static_cast<uint64_t>(wanted.longest_jump.count()) * base::kNanosPerMilli;
+}
+
+void SimRun::note(std::string text) {
+  trace_.add_note(simulator.time().now_ns(), current_step_, std::move(text));
+}
+
+// Memory that is refused now and then, in the middle of a step only: what the scenario itself does
+// is no fault's business.
+base::Allocator SimRun::allocator() noexcept {
+  return {[](void* ctx, size_t size) -> void* {
+            auto& run = *static_cast<SimRun*>(ctx);
+            if (run.current_step_ != 0 && run.faults.allocation != 0 &&
+                run.simulator.choices().chance(run.faults.allocation,
+                                               drivers::sim::ChoiceSite::fault)) {
+              return nullptr;
+            }
+            return std::malloc(size);
+          },
+          [](void*, void* memory) { std::free(memory); }, this};
+}
+
+// ---- what is seen ----
+
+void SimRun::before_step(SimHost& host, const Step& step) {
+  current_step_ = step.number;
+  trace_.add_step(step);
+  fail_if(oracles.before_step(host, step));
+}
+
+void SimRun::after_step(SimHost& host, const Step& step) {
+  fail_if(oracles.after_step(host, step));
+  current_step_ = 0;
+  for (const Claim& claim : always) {
+    if (!claim.holds()) return fail("it must always be so: " + claim.what);
+  }
+}
+
+void SimRun::message_sent(SimHost& host, ActorId target, const Envelope& envelope, uint64_t,
+                          uint64_t) {
+  fail_if(oracles.sent(host, target, envelope));
+}
+
+void SimRun::send_refused(SimHost& host, ActorId target, const Envelope& envelope, Errc error) {
+  const char* type = envelope.type != nullptr ? envelope.type->inner->name : "a message";
+  note(std::string(type) + " to " + name_of(host.node(), target) +
+       " is refused (fault): " + to_string(error));
+}
+
+SimNode& SimRun::node(std::string_view name) {
+  for (const auto& node : nodes_) {
+    if (node->name == name) return *node->face;
+  }
+  const auto number = static_cast<uint32_t>(nodes_.size());
+  trace_.name_node(number, std::string(name));
+  nodes_.push_back(std::make_unique<SimNodeState>(*this, number, std::string(name)));
+  nodes_.back()->switch_on();
+  return *nodes_.back()->face;
+}
+
+// ---- a node ----
+
+SimNodeState::SimNodeState(SimRun& the_run, uint32_t the_number, std::string the_name)
+    : run(the_run), number(the_number), name(std::move(the_name)), face(new SimNode(*this)) {}
+
+SimNodeState::~SimNodeState() {
+  if (system != nullptr) system->destroy();
+  for (runtime::SimSystem* one : former) one->destroy();
+}
+
+void SimNodeState::switch_on() {
+  runtime::SimOptions wanted;
+  wanted.allocator = run.allocator();
+  wanted.default_mailbox_cap = run.options.default_mailbox_cap;
+  wanted.node = number;
+  system = runtime::SimSystem::create(wanted, run.simulator,
+                                      drivers::sim::EmptyWorld::make(wanted.allocator));
+  JZX_ASSERT(system != nullptr);
+  system->system.set_observer(this);
+  face->port_ = system;
+  if (number == 0 && run.sim_ != nullptr) run.sim_->port_ = system;
+  if (start) start(*face);
+}
+
+void SimNodeState::crash() {
+  if (system == nullptr) return;
+  run.note("node " + name + " crashes");
+  if (!system->power_off()) return run.fail("a node cannot crash from inside its own step");
+  former.push_back(std::exchange(system, nullptr));
+  run.oracles.forget(number);
+  std::erase_if(run.exempt, [&](const runtime::ActorKey& key) { return key.node == number; });
+}
+
+void SimNodeState::actor_started(ActorId id, const char* label) {
+  run.trace_.name_actor({number, id},
+                        label != nullptr ? std::string_view(label) : type_name_of(*system, id));
+  if (Observer* user = run.options.observer) user->actor_started(id, label);
+}
+
+void SimNodeState::actor_stopped(ActorId id, ExitReason reason, const ExitText& text) {
+  std::string line = run.name_of(number, id) + " has ended: " + to_string(reason);
+  if (!text.view().empty()) line += " (" + std::string(text.view()) + ')';
+  run.note(std::move(line));
+  if (Observer* user = run.options.observer) user->actor_stopped(id, reason, text);
+}
+
+void SimNodeState::actor_restarted(ActorId supervisor, ActorId child, uint32_t attempt) {
+  run.note(run.name_of(number, supervisor) + " has restarted " + run.name_of(number, child));
+  run.fail_if(run.oracles.restarted(system->host, supervisor, run.current_step_));
+  if (Observer* user = run.options.observer) user->actor_restarted(supervisor, child, attempt);
+}
+
+void SimNodeState::supervisor_escalated(ActorId id) {
+  run.note(run.name_of(number, id) + " escalates");
+  run.fail_if(run.oracles.escalated(system->host, id));
+  if (Observer* user = run.options.observer) user->supervisor_escalated(id);
+}
+
+void SimNodeState::mailbox_high(ActorId id, uint32_t queued) {
+  if (Observer* user = run.options.observer) user->mailbox_high(id, queued);
+}
+
+void SimNodeState::mailbox_full(ActorId id) {
+  run.note("the mailbox of " + run.name_of(number, id) + " is full");
+  if (Observer* user = run.options.observer) user->mailbox_full(id);
+}
+
+void SimNodeState::deadlock(ActorId waiter, const char* cycle) {
+  if (run.options.deadlock_fails) run.fail(std::string("deadlock: ") + cycle);
+  if (Observer* user = run.options.observer) user->deadlock(waiter, cycle);
+}
+
+void SimNodeState::dead_letter(ActorId target, Envelope& envelope, DeadLetterReason reason) {
+  if (reason != DeadLetterReason::closing) {
+    run.note(std::string(envelope.type->inner->name) + " to " + run.name_of(number, target) +
+             " is dead-lettered");
+  }
+  if (Observer* user = run.options.observer) user->dead_letter(target, envelope, reason);
+}
+
+}  // namespace jzx::detail

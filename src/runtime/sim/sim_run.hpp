@@ -1,0 +1,110 @@
+// One run of a simulation: the simulator, its nodes, what is looked at in every step, and what was
+// wrong first.
+//
+// Threads: one.
+#pragma once
+
+#include <jzx/sim/simulation.hpp>
+
+#include <memory>
+#include <set>
+
+#include "drivers/sim/simulator.hpp"
+#include "runtime/sim/oracles.hpp"
+#include "runtime/sim/sim_system.hpp"
+#include "runtime/sim/trace.hpp"
+
+namespace jzx::detail {
+
+class SimRun;
+
+// A machine. It outlives its crashes; the systems that it had stay, closed, until the end of the
+// run, since there may be references to them.
+struct SimNodeState final : Observer {
+  SimNodeState(SimRun& the_run, uint32_t the_number, std::string the_name);
+  ~SimNodeState() override;
+
+  void switch_on();
+  void crash();
+
+  // ---- Observer ----
+  void actor_started(ActorId id, const char* label) override;
+  void actor_stopped(ActorId id, ExitReason reason, const ExitText& text) override;
+  void actor_restarted(ActorId supervisor, ActorId child, uint32_t attempt) override;
+  void supervisor_escalated(ActorId id) override;
+  void mailbox_high(ActorId id, uint32_t queued) override;
+  void mailbox_full(ActorId id) override;
+  void deadlock(ActorId waiter, const char* cycle) override;
+  void dead_letter(ActorId target, Envelope& envelope, DeadLetterReason reason) override;
+
+  SimRun& run;
+  const uint32_t number;
+  const std::string name;
+  runtime::SimSystem* system = nullptr;
+  std::vector<runtime::SimSystem*> former;
+  std::function<void(SimNode&)> start;
+  std::unique_ptr<SimNode> face;
+};
+
+class SimRun final : public drivers::sim::Witness {
+  runtime::Trace trace_;  // first: others refer to it
+
+ public:
+  // `told`: the trace is kept, not only its hash.
+  SimRun(const SimOptions& options, drivers::sim::Policy& policy, uint64_t seed, bool told);
+  ~SimRun() override;
+
+  void play(const std::function<void(Sim&)>& scenario);
+
+  // ---- as Sim ----
+  bool step(uint64_t latest_ns);
+  void fail(std::string what);
+  [[nodiscard]] bool has_failed() const noexcept { return !failure_.empty(); }
+  void set_faults(const SimFaults& faults);
+  SimNode& node(std::string_view name);
+  void note(std::string text);
+
+  [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
+  [[nodiscard]] const runtime::Trace& trace() const noexcept { return trace_; }
+
+  struct Claim {
+    std::string what;
+    std::function<bool()> holds;
+  };
+
+  const SimOptions& options;
+  const uint64_t seed;
+  SimFaults faults;
+  drivers::sim::Simulator simulator;
+  std::vector<Claim> always;
+  std::vector<Claim> eventually;
+  std::set<runtime::ActorKey> exempt;
+  runtime::Oracles oracles;
+
+ private:
+  friend struct SimNodeState;
+
+  // ---- Witness ----
+  void before_step(drivers::sim::SimHost& host, const drivers::sim::Step& step) override;
+  void after_step(drivers::sim::SimHost& host, const drivers::sim::Step& step) override;
+  void message_sent(drivers::sim::SimHost& host, ActorId target, const Envelope& envelope,
+                    uint64_t sequence, uint64_t cause) override;
+  void send_refused(drivers::sim::SimHost& host, ActorId target, const Envelope& envelope,
+                    Errc error) override;
+
+  void fail_if(std::string wrong) {
+    if (!wrong.empty()) fail(std::move(wrong));
+  }
+  void finish();
+  [[nodiscard]] base::Allocator allocator() noexcept;
+  [[nodiscard]] std::string name_of(uint32_t node, ActorId id) const {
+    return trace_.name_of({node, id});
+  }
+
+  std::vector<std::unique_ptr<SimNodeState>> nodes_;
+  std::unique_ptr<Sim> sim_;
+  std::string failure_;
+  uint64_t current_step_ = 0;
+};
+
+}  // namespace jzx::detail

@@ -1,0 +1,230 @@
+// jzx::simulate(): one run per seed; of the first that fails, the whole story.
+#include <jzx/sim/simulation.hpp>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+#include "base/prng.hpp"
+#include "drivers/sim/policies.hpp"
+#include "runtime/sim/shrink.hpp"
+#include "runtime/sim/sim_run.hpp"
+
+namespace jzx {
+
+namespace {
+
+namespace sim = drivers::sim;
+using detail::SimRun;
+using runtime::Taken;
+using Scenario = std::function<void(Sim&)>;
+
+constexpr size_t kMostShrinkRuns = 400;
+constexpr size_t kMostTraceLines = 200;
+constexpr uint64_t kExpectedSteps = 200;  // over which pct spreads its changes
+
+// Empty: it is not set. Something that is no number is a mistake worth telling.
+std::optional<uint64_t> number_from_environment(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return std::nullopt;
+  uint64_t number = 0;
+  const char* end = text + std::char_traits<char>::length(text);
+  const auto parsed = std::from_chars(text, end, number);
+  if (parsed.ec == std::errc() && parsed.ptr == end) return number;
+  std::fprintf(stderr, "jzx: %s=%s is not a number, and ignored\n", name, text);
+  return std::nullopt;
+}
+
+// Each fault is on for half of the seeds, each rate may be smaller than asked for.
+SimFaults swarm_of(const SimFaults& all, uint64_t seed) {
+  base::Prng prng(seed ^ 0x5a17);
+  const auto some = [&](uint32_t rate) { return prng.below(2) == 0 ? 0 : rate >> prng.below(4); };
+  SimFaults faults = all;
+  faults.kill = some(all.kill);
+  faults.throws = some(all.throws);
+  faults.delay = some(all.delay);
+  faults.full_mailbox = some(all.full_mailbox);
+  faults.no_memory = some(all.no_memory);
+  faults.allocation = some(all.allocation);
+  faults.clock_jump = some(all.clock_jump);
+  faults.storm = some(all.storm);
+  return faults;
+}
+
+std::unique_ptr<sim::Policy> policy_for(const SimOptions& options, uint64_t seed) {
+  switch (options.policy) {
+    case SimPolicy::fifo:
+    case SimPolicy::dfs:
+      return std::make_unique<sim::Fifo>();
+    case SimPolicy::random:
+      return std::make_unique<sim::Random>(seed);
+    case SimPolicy::pct:
+      return std::make_unique<sim::Pct>(seed, options.depth, kExpectedSteps);
+  }
+  return nullptr;
+}
+
+Taken taken_in(const SimRun& run) {
+  Taken taken;
+  for (const sim::Choice& choice : const_cast<SimRun&>(run).simulator.choices().made()) {
+    taken.push_back(choice.taken);
+  }
+  return taken;
+}
+
+// The same kind of failure, in whatever words about whichever actor.
+std::string_view kind_of(std::string_view failure) {
+  const size_t colon = failure.find(':');
+  return colon == std::string_view::npos ? failure : failure.substr(0, colon);
+}
+
+class Campaign {
+ public:
+  Campaign(const SimOptions& options, const Scenario& scenario)
+      : options_(options), scenario_(scenario) {}
+
+  SimReport run() {
+    const char* choices = std::getenv("JZX_CHOICES");
+    if (choices != nullptr && *choices != '\0') return repeat(choices);
+    if (options_.policy == SimPolicy::dfs) return explore();
+    uint64_t first = options_.first_seed;
+    uint64_t count = number_from_environment("JZX_SEED_COUNT").value_or(options_.seeds);
+    if (const auto only = number_from_environment("JZX_SEED")) {
+      first = *only;
+      count = 1;
+    }
+    for (uint64_t seed = first; seed - first < count && report_.passed; ++seed) try_seed(seed);
+    return std::move(report_);
+  }
+
+ private:
+  // One run; counts it.
+  std::unique_ptr<SimRun> play(sim::Policy& policy, uint64_t seed, bool told) {
+    auto run = std::make_unique<SimRun>(options_, policy, seed, told);
+    run->set_faults(options_.swarm ? swarm_of(options_.faults, seed) : options_.faults);
+    run->play(scenario_);
+    return run;
+  }
+
+  void count(SimRun& run) {
+    ++report_.runs;
+    report_.steps += run.simulator.steps();
+    report_.simulated +=
+        std::chrono::nanoseconds(run.simulator.time().now_ns() - sim::VirtualTime::kStart);
+    report_.hash = report_.hash * 0x100000001b3u ^ run.trace().hash();
+  }
+
+  void try_seed(uint64_t seed) {
+    const auto policy = policy_for(options_, seed);
+    const auto run = play(*policy, seed, options_.check_determinism);
+    count(*run);
+    if (run->has_failed()) return tell_failure(seed, run->failure(), taken_in(*run));
+    if (options_.check_determinism) compare_with(*run, seed);
+  }
+
+  void compare_with(SimRun& first, uint64_t seed) {
+    const auto policy = policy_for(options_, seed);
+    const auto second = play(*policy, seed, true);
+    if (first.trace().hash() == second->trace().hash()) return;
+    const auto& a = first.trace().hashes();
+    const auto& b = second->trace().hashes();
+    size_t step = 0;
+    while (step < a.size() && step < b.size() && a[step] == b[step]) ++step;
+    report_.passed = false;
+    report_.seed = seed;
+    report_.failure = "the same seed ran differently the second time, from step " +
+                      std::to_string(step + 1) + " on";
+    report_.repeat = "JZX_SEED=" + std::to_string(seed) + " ctest -R " + options_.name;
+    report_.trace = "first:\n  " + first.trace().line_of(step + 1) + "\nsecond:\n  " +
+                    second->trace().line_of(step + 1) + '\n';
+  }
+
+  SimReport explore() {
+    sim::Dfs policy(options_.depth);
+    uint64_t number = 0;
+    do {
+      const auto run = play(policy, ++number, false);
+      count(*run);
+      if (run->has_failed()) tell_failure(number, run->failure(), taken_in(*run));
+    } while (report_.passed && report_.runs < options_.seeds && policy.next());
+    return std::move(report_);
+  }
+
+  SimReport repeat(const char* text) {
+    Taken taken;
+    const uint64_t seed = number_from_environment("JZX_SEED").value_or(options_.first_seed);
+    if (!runtime::from_text(text, taken)) {
+      report_.passed = false;
+      report_.failure = std::string("JZX_CHOICES=") + text + " is not a list of choices";
+      return std::move(report_);
+    }
+    sim::Replay policy(taken);
+    const auto run = play(policy, seed, true);
+    count(*run);
+    if (run->has_failed()) describe(*run, seed, taken);
+    return std::move(report_);
+  }
+
+  void tell_failure(uint64_t seed, const std::string& failure, Taken taken) {
+    report_.choices = runtime::count_of_choices(taken);
+    if (options_.shrink) {
+      const auto fails = [&](const Taken& candidate) {
+        sim::Replay policy(candidate);
+        const auto run = play(policy, seed, false);
+        return run->has_failed() && kind_of(run->failure()) == kind_of(failure);
+      };
+      taken = runtime::shrink(std::move(taken), fails, kMostShrinkRuns);
+    }
+    sim::Replay policy(taken);
+    const auto run = play(policy, seed, true);
+    if (run->has_failed()) {
+      describe(*run, seed, taken);
+    } else {
+      report_.trace = "  (it did not fail again: the scenario is not deterministic)\n";
+    }
+    report_.passed = false;
+    report_.failure = run->has_failed() ? run->failure() : failure;
+    report_.seed = seed;
+    report_.repeat = "JZX_SEED=" + std::to_string(seed) + " ctest -R " + options_.name;
+  }
+
+  void describe(SimRun& run, uint64_t seed, const Taken& taken) {
+    report_.passed = false;
+    report_.failure = run.failure();
+    report_.seed = seed;
+    report_.shrunk = runtime::count_of_choices(taken);
+    report_.repeat_shrunk = "JZX_SEED=" + std::to_string(seed) +
+                            " JZX_CHOICES=" + runtime::to_text(taken) + " ctest -R " +
+                            options_.name;
+    report_.repeat = "JZX_SEED=" + std::to_string(seed) + " ctest -R " + options_.name;
+    report_.trace = run.trace().text(kMostTraceLines) + "because:\n" +
+                    run.trace().causes_of(run.trace().last_step());
+  }
+
+  const SimOptions& options_;
+  const Scenario& scenario_;
+  SimReport report_;
+};
+
+}  // namespace
+
+std::string SimReport::text() const {
+  char counts[160];
+  std::snprintf(counts, sizeof counts, "%llu runs, %llu steps, %.1f simulated hours",
+                static_cast<unsigned long long>(runs), static_cast<unsigned long long>(steps),
+                std::chrono::duration<double, std::ratio<3600>>(simulated).count());
+  if (passed) return std::string("simulation passed: ") + counts;
+  std::string text = "simulation FAILED with seed " + std::to_string(seed) + ": " + failure + '\n';
+  text += "  repeat it:  " + repeat + '\n';
+  if (!repeat_shrunk.empty()) text += "  shrunk:     " + repeat_shrunk + '\n';
+  text += "  " + std::to_string(choices) + " choices, of which " + std::to_string(shrunk) +
+          " were needed; " + counts + '\n';
+  return text + "what happened:\n" + trace;
+}
+
+SimReport simulate(const SimOptions& options, const std::function<void(Sim&)>& scenario) {
+  return Campaign(options, scenario).run();
+}
+
+}  // namespace jzx

@@ -1,0 +1,195 @@
+#include "runtime/sim/trace.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/notice.hpp"
+#include "drivers/sim/sim_clock.hpp"
+
+namespace jzx::runtime {
+
+namespace {
+
+using drivers::sim::Mishap;
+using drivers::sim::Step;
+using drivers::sim::StepKind;
+
+std::string time_text(uint64_t time_ns) {
+  const uint64_t since = time_ns - drivers::sim::VirtualTime::kStart;
+  char text[40];
+  std::snprintf(text, sizeof text, "%6llu.%06llu ms",
+                static_cast<unsigned long long>(since / 1'000'000),
+                static_cast<unsigned long long>(since % 1'000'000));
+  return text;
+}
+
+const char* system_message(uint32_t tag) {
+  switch (static_cast<core::SystemTag>(tag)) {
+    case core::SystemTag::io:
+      return "IoEvent";
+    case core::SystemTag::child_exit:
+      return "ChildExit";
+    case core::SystemTag::child_restart:
+      return "ChildRestart";
+    case core::SystemTag::down:
+      return "Down";
+    case core::SystemTag::exit:
+      return "Exit";
+    case core::SystemTag::signal:
+      return "SignalEvent";
+  }
+  return nullptr;
+}
+
+// What people would write: where there is no other name, an unnamed namespace says nothing.
+std::string plain_name(std::string_view name) {
+  std::string plain(name);
+  for (const std::string_view noise : {"{anonymous}::", "(anonymous namespace)::"}) {
+    for (size_t at = plain.find(noise); at != std::string::npos; at = plain.find(noise)) {
+      plain.erase(at, noise.size());
+    }
+  }
+  return plain;
+}
+
+std::string message_text(const Step& step) {
+  if (step.message != &raw_message_type) return plain_name(step.message->inner->name);
+  if (step.tag >= core::kFirstSystemTag) {
+    const char* name = system_message(step.tag);
+    return name != nullptr ? name : "a system message";
+  }
+  return "message " + std::to_string(step.tag);
+}
+
+const char* mishap_text(Mishap mishap) {
+  switch (mishap) {
+    case Mishap::none:
+      return "";
+    case Mishap::killed:
+      return ", but is killed (fault)";
+    case Mishap::threw:
+      return ", and throws (fault)";
+    case Mishap::delayed:
+      return ", but is delayed (fault)";
+    case Mishap::clock_jumped:
+      return ", its clock has jumped (fault)";
+    case Mishap::refused:
+    case Mishap::no_memory:
+      return "";
+  }
+  return "";
+}
+
+}  // namespace
+
+void Trace::name_actor(ActorKey actor, std::string_view name) { names_[actor] = plain_name(name); }
+
+std::string Trace::name_of(ActorKey actor) const {
+  if (actor.id == 0) return "outside";
+  const auto known = names_.find(actor);
+  std::string name = known != names_.end() ? known->second : "actor";
+  name += '#' + std::to_string(static_cast<uint32_t>(actor.id));
+  const uint64_t generation = actor.id >> 32;
+  if (generation > 1) name += '.' + std::to_string(generation);
+  if (nodes_.size() < 2) return name;
+  const auto node = nodes_.find(actor.node);
+  return node == nodes_.end() ? name : name + '@' + node->second;
+}
+
+void Trace::mix(uint64_t value) noexcept {
+  hash_ = (hash_ ^ value) * 0x100000001b3u;
+  hash_ ^= hash_ >> 29;
+}
+
+void Trace::mix(std::string_view text) noexcept {
+  for (const char c : text) hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+}
+
+void Trace::add_step(const Step& step) {
+  mix(step.time_ns);
+  mix(step.actor ^ (uint64_t{step.node} << 56));
+  mix(step.sender);
+  mix(step.sequence);
+  mix((static_cast<uint64_t>(step.kind) << 8) | static_cast<uint64_t>(step.mishap));
+  if (step.message != nullptr) mix(std::string_view(step.message->inner->name));
+  if (!keeps_events_) return;
+  hashes_.push_back(hash_);
+  events_.push_back({step, step.time_ns, {}});
+}
+
+void Trace::add_note(uint64_t time_ns, uint64_t cause, std::string text) {
+  mix(std::string_view(text));
+  if (!keeps_events_) return;
+  Event event;
+  event.step.cause = cause;
+  event.time_ns = time_ns;
+  event.note = std::move(text);
+  events_.push_back(std::move(event));
+}
+
+std::string Trace::line_of(const Event& event) const {
+  std::string line = '[' + time_text(event.time_ns) + "] ";
+  if (event.step.number == 0) return line + "      " + event.note;
+  const Step& step = event.step;
+  char number[24];
+  std::snprintf(number, sizeof number, "%-5llu ", static_cast<unsigned long long>(step.number));
+  line += number;
+  const std::string who =
+      step.actor != 0 ? name_of({step.node, step.actor}) : std::string("work in the background");
+  switch (step.kind) {
+    case StepKind::first_turn:
+      line += who + " starts";
+      break;
+    case StepKind::message:
+      line += who + " takes " + message_text(step) + " from " + name_of({step.node, step.sender});
+      break;
+    case StepKind::resumed:
+      line += who + " goes on";
+      break;
+    case StepKind::other:
+      line += who;
+      break;
+  }
+  line += mishap_text(step.mishap);
+  if (step.cause != 0) line += "  (because of " + std::to_string(step.cause) + ')';
+  return line;
+}
+
+const Trace::Event* Trace::find(uint64_t step) const noexcept {
+  const auto at = std::find_if(events_.begin(), events_.end(),
+                               [&](const Event& event) { return event.step.number == step; });
+  return step == 0 || at == events_.end() ? nullptr : &*at;
+}
+
+std::string Trace::line_of(uint64_t step) const {
+  const Event* event = find(step);
+  return event == nullptr ? std::string() : line_of(*event);
+}
+
+uint64_t Trace::last_step() const noexcept {
+  for (auto at = events_.rbegin(); at != events_.rend(); ++at) {
+    if (at->step.number != 0) return at->step.number;
+  }
+  return 0;
+}
+
+std::string Trace::text(size_t most_lines) const {
+  const size_t first = events_.size() > most_lines ? events_.size() - most_lines : 0;
+  std::string text;
+  if (first != 0) text = "  … " + std::to_string(first) + " events before\n";
+  for (size_t i = first; i < events_.size(); ++i) text += "  " + line_of(events_[i]) + '\n';
+  return text;
+}
+
+std::string Trace::causes_of(uint64_t step) const {
+  std::vector<const Event*> chain;
+  for (const Event* event = find(step); event != nullptr; event = find(event->step.cause)) {
+    chain.push_back(event);
+    if (event->step.cause >= event->step.number) break;
+  }
+  std::string text;
+  for (auto at = chain.rbegin(); at != chain.rend(); ++at) text += "  " + line_of(**at) + '\n';
+  return text;
+}
+
+}  // namespace jzx::runtime

@@ -1,0 +1,337 @@
+// jzx::simulate(): what users' tests stand on.
+#include <gtest/gtest.h>
+
+#include <jzx/sim/simulation.hpp>
+#include <jzx/supervisor.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace jzx {
+namespace {
+
+struct Number {
+  int value = 0;
+};
+
+struct Collector {
+  explicit Collector(std::vector<int>* the_list) : list(the_list) {}
+  void on(Number number) { list->push_back(number.value); }
+  std::vector<int>* list;
+};
+
+struct Repeater {
+  ActorRef<Collector> to;
+  explicit Repeater(ActorRef<Collector> the_to) : to(the_to) {}
+  void on(Number number) { to << number; }
+};
+
+SimOptions quiet(const char* name, uint32_t seeds = 50) {
+  SimOptions options;
+  options.name = name;
+  options.seeds = seeds;
+  return options;
+}
+
+// Two who repeat what they are told to a third.
+void race_of_two(Sim& sim, std::vector<int>& list) {
+  const auto collector = sim.spawn<Collector>(&list);
+  const auto a = sim.spawn<Repeater>(collector);
+  const auto b = sim.spawn<Repeater>(collector);
+  a << Number{1};
+  b << Number{2};
+  sim.run();
+}
+
+TEST(Simulate, RunsTheScenarioOnceForEachSeed) {
+  std::vector<uint64_t> seeds;
+  SimOptions options = quiet("x", 3);
+  options.first_seed = 7;
+  const SimReport report = simulate(options, [&](Sim& sim) { seeds.push_back(sim.seed()); });
+  EXPECT_TRUE(report) << report.text();
+  EXPECT_EQ(seeds, (std::vector<uint64_t>{7, 8, 9}));
+  EXPECT_EQ(report.runs, 3u);
+}
+
+TEST(Simulate, TriesBothOrdersOfARace) {
+  bool has_seen[2] = {};
+  const SimReport report = simulate(quiet("x"), [&](Sim& sim) {
+    std::vector<int> list;
+    race_of_two(sim, list);
+    ASSERT_EQ(list.size(), 2u);
+    has_seen[list[0] - 1] = true;
+  });
+  EXPECT_TRUE(report) << report.text();
+  EXPECT_TRUE(has_seen[0]);
+  EXPECT_TRUE(has_seen[1]);
+}
+
+TEST(Simulate, OfFifoKeepsOneGlobalOrder) {
+  SimOptions options = quiet("x", 10);
+  options.policy = SimPolicy::fifo;
+  const SimReport report = simulate(options, [&](Sim& sim) {
+    std::vector<int> list;
+    race_of_two(sim, list);
+    sim.check(list == std::vector<int>{1, 2}, "the first to be told is the first to tell");
+  });
+  EXPECT_TRUE(report) << report.text();
+}
+
+TEST(Simulate, TellsTheSeedAndTheCausesOfAFailure) {
+  const SimReport report = simulate(quiet("Suite.Test"), [&](Sim& sim) {
+    std::vector<int> list;
+    sim.always("1 comes before 2", [&] { return list.empty() || list[0] == 1; });
+    race_of_two(sim, list);
+  });
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.failure, "it must always be so: 1 comes before 2");
+  EXPECT_EQ(report.repeat, "JZX_SEED=" + std::to_string(report.seed) + " ctest -R Suite.Test");
+  EXPECT_NE(report.trace.find("takes jzx::Number from"), std::string::npos) << report.trace;
+  EXPECT_NE(report.trace.find("because of"), std::string::npos) << report.trace;
+  EXPECT_GE(report.choices, report.shrunk);
+}
+
+TEST(Simulate, ShrinksAFailureToTheChoicesThatMatter) {
+  SimOptions options = quiet("x", 1000);
+  options.faults = SimFaults::all();
+  options.faults.throws = 0;
+  options.faults.kill = 0;
+  options.faults.allocation = 0;
+  const SimReport report = simulate(options, [&](Sim& sim) {
+    // Many that do not matter, and two that do.
+    std::vector<int> noise;
+    std::vector<int> list;
+    const auto sink = sim.spawn<Collector>(&noise);
+    for (int i = 0; i < 20; ++i) sim.spawn<Repeater>(sink) << Number{i};
+    sim.always("1 comes before 2", [&] { return list.empty() || list[0] == 1; });
+    race_of_two(sim, list);
+  });
+  ASSERT_FALSE(report);
+  EXPECT_GT(report.choices, 5u);
+  EXPECT_LE(report.shrunk, 3u) << report.text();
+  EXPECT_GE(report.shrunk, 1u);
+}
+
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value) : name_(name) {
+    setenv(name, value.c_str(), 1);
+  }
+  ~Environment() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+TEST(Simulate, RepeatsAFailureByItsSeedAndByItsChoices) {
+  const auto scenario = [](Sim& sim) {
+    std::vector<int> list;
+    sim.always("1 comes before 2", [&] { return list.empty() || list[0] == 1; });
+    race_of_two(sim, list);
+  };
+  const SimReport found = simulate(quiet("x"), scenario);
+  ASSERT_FALSE(found);
+  {
+    const Environment seed("JZX_SEED", std::to_string(found.seed));
+    const SimReport again = simulate(quiet("x"), scenario);
+    EXPECT_FALSE(again);
+    EXPECT_EQ(again.runs, 1u);
+    EXPECT_EQ(again.failure, found.failure);
+  }
+  const size_t at = found.repeat_shrunk.find("JZX_CHOICES=") + 12;
+  const std::string choices =
+      found.repeat_shrunk.substr(at, found.repeat_shrunk.find(' ', at) - at);
+  const Environment shrunk("JZX_CHOICES", choices);
+  const SimReport again = simulate(quiet("x"), scenario);
+  EXPECT_FALSE(again);
+  EXPECT_EQ(again.failure, found.failure);
+  EXPECT_EQ(again.trace, found.trace);
+}
+
+TEST(Simulate, SaysSoIfTheChoicesToRepeatAreNoList) {
+  const Environment choices("JZX_CHOICES", "often");
+  const SimReport report = simulate(quiet("x"), [](Sim&) {});
+  EXPECT_FALSE(report);
+  EXPECT_EQ(report.failure, "JZX_CHOICES=often is not a list of choices");
+}
+
+TEST(Simulate, GivesTheSameHashForTheSameSeeds) {
+  const auto scenario = [](Sim& sim) {
+    std::vector<int> list;
+    race_of_two(sim, list);
+  };
+  SimOptions options = quiet("x", 20);
+  options.check_determinism = true;
+  const SimReport first = simulate(options, scenario);
+  EXPECT_TRUE(first) << first.text();
+  EXPECT_EQ(first.hash, simulate(options, scenario).hash);
+  options.first_seed = 100;
+  EXPECT_NE(first.hash, simulate(options, scenario).hash);
+}
+
+TEST(Simulate, FindsAScenarioThatIsNotDeterministic) {
+  int runs = 0;
+  SimOptions options = quiet("x", 1);
+  options.check_determinism = true;
+  const SimReport report = simulate(options, [&](Sim& sim) {
+    std::vector<int> list;
+    const auto collector = sim.spawn<Collector>(&list);
+    const auto repeater = sim.spawn<Repeater>(collector);
+    if (++runs == 2) collector << Number{9};
+    repeater << Number{1};
+    sim.run();
+  });
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.failure, "the same seed ran differently the second time, from step 1 on");
+}
+
+struct Tick {};
+struct Clockwork {
+  int ticks = 0;
+  void on(Tick, Context& self) {
+    if (++ticks < 3600) (void)self.send_after(std::chrono::seconds(1), self.self(*this), Tick{});
+  }
+};
+
+TEST(Simulate, JumpsOverTheTimeInWhichNothingHappens) {
+  const SimReport report = simulate(quiet("x", 1), [](Sim& sim) {
+    sim.spawn<Clockwork>() << Tick{};
+    sim.run();
+    sim.check(sim.now() == std::chrono::seconds(3599), "an hour has passed");
+  });
+  EXPECT_TRUE(report) << report.text();
+  EXPECT_EQ(report.simulated, std::chrono::seconds(3599));
+}
+
+TEST(Simulate, RunsForAWhile) {
+  const SimReport report = simulate(quiet("x", 1), [](Sim& sim) {
+    sim.spawn<Clockwork>() << Tick{};
+    sim.run_for(std::chrono::milliseconds(2500));
+    sim.check(sim.now() == std::chrono::milliseconds(2500), "and no longer");
+    sim.check(sim.steps() == 3, "a tick at 0, 1 and 2 s");
+  });
+  EXPECT_TRUE(report) << report.text();
+}
+
+struct Spinner {
+  void on(Tick, Context& self) { self.self(*this) << Tick{}; }
+};
+
+TEST(Simulate, CallsALivelockOne) {
+  SimOptions options = quiet("x", 1);
+  options.max_steps = 1000;
+  const SimReport report = simulate(options, [](Sim& sim) {
+    sim.spawn<Spinner>() << Tick{};
+    sim.run();
+  });
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.failure, "livelock: after 1000 steps there is still work");
+}
+
+TEST(Simulate, ChecksAtTheEndWhatMustComeTrueEventually) {
+  const SimReport report =
+      simulate(quiet("x", 1), [](Sim& sim) { sim.eventually("pigs fly", [] { return false; }); });
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.failure, "in the end it is not so: pigs fly");
+}
+
+TEST(Simulate, ExploresEveryOrderDepthFirst) {
+  std::vector<std::vector<int>> orders;
+  SimOptions options = quiet("x", 1000);
+  options.policy = SimPolicy::dfs;
+  options.depth = 50;
+  const SimReport report = simulate(options, [&](Sim& sim) {
+    std::vector<int> list;
+    const auto collector = sim.spawn<Collector>(&list);
+    for (int i = 0; i < 3; ++i) sim.spawn<Repeater>(collector) << Number{i};
+    sim.run();
+    orders.push_back(list);
+  });
+  EXPECT_TRUE(report) << report.text();
+  std::sort(orders.begin(), orders.end());
+  orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
+  EXPECT_EQ(orders.size(), 6u) << "all orders of three";
+  EXPECT_LT(report.runs, 1000u) << "and then it is done";
+}
+
+#ifndef JZX_LIBRARY_NOEXCEPT
+TEST(Simulate, TakesAScenarioThatThrowsForAFailure) {
+  const SimReport report =
+      simulate(quiet("x", 1), [](Sim&) { throw std::runtime_error("no luck"); });
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.failure, "the scenario threw: no luck");
+}
+#endif
+
+// ---- faults ----
+
+struct Worker {
+  void on(Number) {}
+};
+
+TEST(SimulatedFaults, KillThrowDelayAndRefuse) {
+  SimOptions options = quiet("x", 300);
+  options.faults = SimFaults::all();
+  options.swarm = true;
+  options.check_determinism = true;
+  const SimReport report = simulate(options, [](Sim& sim) {
+    std::vector<ChildSpec> children;
+    for (int i = 0; i < 3; ++i) children.push_back(child<Worker>("worker"));
+    SupervisorOptions supervisor;
+    supervisor.intensity = 5;
+    supervisor.period = std::chrono::seconds(5);
+    sim.check(bool(sim.supervise(supervisor, children)), "a family starts");
+    std::vector<int> list;
+    const auto collector = sim.spawn<Collector>(&list);
+    for (int i = 0; i < 20; ++i) sim.spawn<Repeater>(collector) << Number{i};
+    sim.run();
+  });
+  EXPECT_TRUE(report) << report.text();
+  EXPECT_GT(report.steps, 300u * 20u);
+}
+
+TEST(SimulatedFaults, SpareWhomTheTestProtects) {
+  SimOptions options = quiet("x", 50);
+  options.faults.kill = 1'000'000;
+  const SimReport report = simulate(options, [](Sim& sim) {
+    std::vector<int> list;
+    const auto collector = sim.spawn<Collector>(&list);
+    sim.protect(collector);
+    const auto doomed = sim.spawn<Repeater>(collector);
+    doomed << Number{1};
+    collector << Number{2};
+    sim.run();
+    sim.check(list == std::vector<int>{2}, "one is killed, and one is not");
+  });
+  EXPECT_TRUE(report) << report.text();
+}
+
+TEST(SimulatedNodes, CrashWithoutALastWordAndStartAgain) {
+  const SimReport report = simulate(quiet("x", 10), [](Sim& sim) {
+    std::vector<int> list;
+    int starts = 0;
+    ActorRef<Collector> collector;
+    SimNode& server = sim.node("server");
+    server.on_start([&](SimNode& node) {
+      ++starts;
+      collector = node.spawn<Collector>(&list);
+    });
+    collector << Number{1};
+    sim.run();
+    collector << Number{2};
+    const auto old = collector;
+    server.crash();
+    sim.check(old.send(Number{3}) == Errc::loop_closed, "what was there is gone");
+    server.restart();
+    collector << Number{4};
+    sim.run();
+    sim.check(list == std::vector<int>{1, 4}, "what was queued is lost");
+    sim.check(starts == 2, "it started twice");
+  });
+  EXPECT_TRUE(report) << report.text();
+}
+
+}  // namespace
+}  // namespace jzx
