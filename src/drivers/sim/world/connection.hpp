@@ -14,7 +14,8 @@
 //   it shut down or closed   the end of the stream, after the last byte
 //   it closed with unread    a reset: ECONNRESET once, then the end, and EPIPE for writers. So
 //   bytes, or by linger 0    does what is sent to one that has closed before.
-//   its node crashed         nothing. Later a reset, if it sends something and the node is up
+//   its node crashed         nothing. Later a reset, if it sends something, or keeps alive, and the
+//                            node is up again; or ETIMEDOUT, if it is not
 //
 // Within a node (Unix, pipes) there is no way to go: everything happens at once, and nothing is
 // lost. Whose reader has gone gets EPIPE there.
@@ -51,6 +52,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void set_receive_room(Side side, size_t bytes) noexcept { ends_[side].receive_room = bytes; }
   // 0: as NetworkFaults says.
   void set_give_up(Side side, uint64_t after_ns) noexcept { ends_[side].give_up_ns = after_ns; }
+  // One who keeps alive asks a silent peer after so long, and then some more times; 0: never.
+  void set_keep_alive(Side side, uint64_t idle_ns);
+  // Somebody may have fallen silent. Who keeps alive begins to ask only then, so that nothing is
+  // planned while all is well.
+  void look_for_silence();
   // Nothing of this side arrives before that.
   void hold_back(Side side, uint64_t until_ns) noexcept;
 
@@ -97,7 +103,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
     size_t send_room = 0;
     size_t receive_room = 0;
     uint64_t give_up_ns = 0;
+    uint64_t keep_idle_ns = 0;
+    int probes = 0;
     int error = 0;
+    bool is_probing = false;
     bool is_dead = false;     // was reset, has reset, or gave up
     bool is_gone = false;     // closed or crashed
     bool is_crashed = false;  // and not closed
@@ -117,6 +126,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void send_reset(Side to);
   void fail(Side side, int error);
   void close_within_node(Side side, bool resets);
+  [[nodiscard]] bool would_answer(Side side) const noexcept;
+  void probe(Side side);
   void tell(Side side) noexcept {
     if (ends_[side].device != nullptr) ends_[side].device->changed();
   }

@@ -9,10 +9,12 @@
 // Threads: one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "base/clock.hpp"
 
@@ -37,8 +39,16 @@ class Events {
   [[nodiscard]] uint64_t now_ns() const noexcept { return clock_.now_ns(); }
 
   // What should have happened before now happens now.
-  Ticket at(uint64_t time_ns, Happen what);
-  Ticket after(uint64_t delay_ns, Happen what);
+  Ticket at(uint64_t time_ns, Happen what) {
+    const Ticket ticket{std::max(time_ns, now_ns()), ++last_order_};
+    planned_.emplace_hint(planned_.end(), ticket, std::move(what));
+    return ticket;
+  }
+  Ticket after(uint64_t delay_ns, Happen what) {
+    const uint64_t now = now_ns();
+    const bool is_in_reach = delay_ns < base::kNever - 1 - now;
+    return at(is_in_reach ? now + delay_ns : base::kNever - 1, std::move(what));
+  }
   // False: it has happened, or there is no such one.
   bool cancel(Ticket ticket) noexcept { return planned_.erase(ticket) != 0; }
 
@@ -46,8 +56,16 @@ class Events {
   [[nodiscard]] uint64_t next_ns() const noexcept {
     return planned_.empty() ? base::kNever : planned_.begin()->first.at_ns;
   }
-  // All that is due, also what these plan for no later than `now_ns`. How many they were.
-  size_t run_due(uint64_t now_ns);
+  // All that is due, also what these plan for no later than `now`. How many they were.
+  size_t run_due(uint64_t now) {
+    size_t count = 0;
+    for (; next_ns() <= now && !planned_.empty(); ++count) {
+      // Taken out before it runs, which may cancel and plan others.
+      const auto node = planned_.extract(planned_.begin());
+      node.mapped()();
+    }
+    return count;
+  }
 
   [[nodiscard]] size_t size() const noexcept { return planned_.size(); }
   void clear() noexcept { planned_.clear(); }

@@ -72,6 +72,7 @@ void Network::crash(NodeId node) {
   if (crashed.resident != nullptr) crashed.resident->vanish();
   crashed.resident = nullptr;
   crashed.ports.crash();
+  for (const auto& [number, connection] : connections_) connection->look_for_silence();
 }
 
 void Network::restart(NodeId node) {
@@ -90,6 +91,7 @@ void Network::partition(std::span<const NodeId> from, std::span<const NodeId> to
       if (way == Way::both) cuts_.insert({b, a});
     }
   }
+  for (const auto& [number, connection] : connections_) connection->look_for_silence();
 }
 
 void Network::heal(NodeId a, NodeId b) noexcept {

@@ -21,7 +21,7 @@ void StreamSocket::join(std::shared_ptr<Connection> connection, Side side) {
   has_peer_ = true;
   connection_->attach(side_, *this);
   for (const Option which :
-       {Option::send_buffer, Option::receive_buffer, Option::send_timeout_ms}) {
+       {Option::send_buffer, Option::receive_buffer, Option::send_timeout_ms, Option::keep_alive}) {
     option_changed(which);
   }
 }
@@ -87,6 +87,12 @@ void StreamSocket::option_changed(Option which) {
       return connection_->set_receive_room(side_, value);
     case Option::send_timeout_ms:
       return connection_->set_give_up(side_, value * kMillisecond);
+    case Option::keep_alive:
+    case Option::keep_idle_s: {
+      const auto idle_s = static_cast<uint64_t>(std::max<int64_t>(1, option(Option::keep_idle_s)));
+      const bool is_on = option(Option::keep_alive) != 0;
+      return connection_->set_keep_alive(side_, is_on ? idle_s * kSecond : 0);
+    }
     default:
       return;
   }
