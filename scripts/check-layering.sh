@@ -24,8 +24,9 @@ observe: core async base
 pool: core async base
 drivers/loop: core io async base
 drivers/workers: drivers/loop core io async base
-drivers/sim: core async base io/contract.hpp io/operation.hpp io/address.hpp
-runtime: base core io async sync net kinds/behaviour kinds/handlers kinds/fiber kinds/coroutine supervise observe pool drivers/loop drivers/workers drivers/sim
+drivers/sim: drivers/sim/world core async base io/contract.hpp io/operation.hpp io/address.hpp
+drivers/sim/world: drivers/sim/choices.hpp base io/contract.hpp io/operation.hpp io/address.hpp
+runtime: base core io async sync net kinds/behaviour kinds/handlers kinds/fiber kinds/coroutine supervise observe pool drivers/loop drivers/workers drivers/sim drivers/sim/world
 capi: runtime core base
 '
 
@@ -145,6 +146,7 @@ function lists(words, word) { return index(words, " " word " ") > 0 }
 # The row of ARROWS a file under src belongs to.
 function layer_of(path,    parts) {
   split(path, parts, "/")
+  if (parts[2] "/" parts[3] "/" parts[4] in arrows) return parts[2] "/" parts[3] "/" parts[4]
   if (parts[2] == "kinds" || parts[2] == "drivers") return parts[2] "/" parts[3]
   return parts[2]
 }

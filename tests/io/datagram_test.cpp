@@ -19,7 +19,7 @@ class Datagrams : public OperationTest {
     return run(sending);
   }
 };
-JZX_TEST_BOTH_REACTORS(Datagrams);
+JZX_TEST_ALL_REACTORS(Datagrams);
 
 TEST_P(Datagrams, OneArrivesWithItsSender) {
   const Handle here = bound(loopback());

@@ -8,7 +8,10 @@ namespace jzx::io {
 namespace {
 
 class Operations : public OperationTest {};
-JZX_TEST_BOTH_REACTORS(Operations);
+JZX_TEST_ALL_REACTORS(Operations);
+
+class OperationsOnFds : public OperationTest {};
+JZX_TEST_BOTH_REACTORS(OperationsOnFds);
 
 TEST_P(Operations, OneThatTheReactorCannotDoIsDoneAtOnce) {
   Call call(static_cast<Opcode>(kOpcodes));
@@ -34,7 +37,7 @@ TEST_P(Operations, CompleteOnceFromInsideAWait) {
   EXPECT_EQ(reading.completions, 1);
 }
 
-TEST_P(Operations, TheirCompletionShowsFromOutside) {
+TEST_P(OperationsOnFds, TheirCompletionShowsFromOutside) {
   const auto [reader, writer] = pipe();
   Reading reading(reader);
   EXPECT_EQ(submit(reading), Submitted::pending);
@@ -131,7 +134,8 @@ TEST_P(Operations, ACancelledOneCompletesOnce) {
   EXPECT_EQ(submit(reading), Submitted::pending);
   reactor->cancel(reading);
   EXPECT_EQ(reading.completions, 0) << "never from inside cancel()";
-  EXPECT_TRUE(is_readable(reactor->pollable_fd())) << "whoever sleeps there is woken";
+  EXPECT_TRUE(is_simulated() || is_readable(reactor->pollable_fd()))
+      << "whoever sleeps there is woken";
   EXPECT_EQ(await(reading), -ECANCELED);
   tell();
   EXPECT_EQ(reading.completions, 1);
@@ -233,7 +237,7 @@ TEST_P(Operations, WhatIsPendingWhenTheReactorEndsIsNotTouchedAnyMore) {
   reactor.reset();
   EXPECT_EQ(reading.completions, 0);
   const int fd = static_cast<int>(writer.value & INT32_MAX);
-  EXPECT_EQ(::write(fd, "x", 1), 1);
+  EXPECT_TRUE(is_simulated() || ::write(fd, "x", 1) == 1);
   EXPECT_EQ(reading.bytes[0], '\0');
   close_all_by_hand();
 }

@@ -1,5 +1,5 @@
-// What the reactor's tests share: a reactor of each backend in counted memory, and a watch that
-// writes down what it hears.
+// What the reactor's tests share: a reactor of each backend in counted memory, or the simulator's,
+// and a watch that writes down what it hears.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "io/reactor.hpp"
+#include "io/simulated.hpp"
 #include "support/counting_allocator.hpp"
 #include "support/fds.hpp"
 
@@ -69,19 +70,24 @@ class RecordingWatch : public Watch {
 
 using Told = std::vector<uint32_t>;
 
+// For tests that need neither file descriptors nor processes.
+inline constexpr auto kSimulated = static_cast<Backend>(UINT8_MAX);
+
 class ReactorTest : public ::testing::TestWithParam<Backend> {
  protected:
   void SetUp() override {
     if (GetParam() == Backend::io_uring && !can_have_uring()) {
       GTEST_SKIP() << "no io_uring here";
     }
-    reactor = make_reactor(GetParam(), counted(memory));
+    reactor = is_simulated() ? SimulatedReactor::make() : make_reactor(GetParam(), counted(memory));
     ASSERT_NE(reactor, nullptr);
   }
   void TearDown() override {
     reactor.reset();
     EXPECT_EQ(memory.live_blocks(), 0);
   }
+
+  static bool is_simulated() { return GetParam() == kSimulated; }
 
   void watch(Watch& watch) { ASSERT_EQ(reactor->watch(watch), 0); }
   void tell() { ASSERT_EQ(reactor->wait(0), 0); }
@@ -91,6 +97,7 @@ class ReactorTest : public ::testing::TestWithParam<Backend> {
 };
 
 inline std::string name_of(Backend backend) {
+  if (backend == kSimulated) return "sim";
   switch (backend) {
     case Backend::automatic:
       return "automatic";
@@ -110,5 +117,12 @@ inline void PrintTo(Backend backend, std::ostream* out) { *out << name_of(backen
   INSTANTIATE_TEST_SUITE_P(                                                                       \
       Reactor, Suite, ::testing::Values(::jzx::io::Backend::epoll, ::jzx::io::Backend::io_uring), \
       ::jzx::io::backend_name)
+
+// What the contract promises, and not only the kernel.
+#define JZX_TEST_ALL_REACTORS(Suite)                                                               \
+  INSTANTIATE_TEST_SUITE_P(Reactor, Suite,                                                         \
+                           ::testing::Values(::jzx::io::Backend::epoll,                            \
+                                             ::jzx::io::Backend::io_uring, ::jzx::io::kSimulated), \
+                           ::jzx::io::backend_name)
 
 }  // namespace jzx::io

@@ -26,7 +26,10 @@ class Streams : public OperationTest {
     }
   }
 };
-JZX_TEST_BOTH_REACTORS(Streams);
+JZX_TEST_ALL_REACTORS(Streams);
+
+class StreamsOnFds : public Streams {};
+JZX_TEST_BOTH_REACTORS(StreamsOnFds);
 
 TEST_P(Streams, ATcpConnectionCarriesBytesBothWays) {
   const auto [client, server] = connection();
@@ -99,7 +102,7 @@ TEST_P(Streams, SeveralConnectionsAreAcceptedOneByOne) {
   EXPECT_EQ(await(accept), -ECANCELED);
 }
 
-TEST_P(Streams, WithoutAFreeDescriptorAnAcceptFailsAndTheNextMaySucceed) {
+TEST_P(StreamsOnFds, WithoutAFreeDescriptorAnAcceptFailsAndTheNextMaySucceed) {
   const Handle listening = listener();
   const Handle client = socket(Family::ipv4);
   EXPECT_EQ(with_address(Opcode::connect, client, name_of_socket(listening)), 0);
@@ -285,7 +288,7 @@ TEST_P(Streams, AReadWithLittleRoomLeavesTheRest) {
 
 // What the kernel was not asked it was not asked in vain: known from the bytes that were there
 // and were not taken.
-TEST_P(Streams, AfterAShortReadTheNextOneWaitsForItsEdge) {
+TEST_P(StreamsOnFds, AfterAShortReadTheNextOneWaitsForItsEdge) {
   for (const auto& [from, to] : {pipe(), socket_pair(), connection()}) {
     Reading reading(from);
     EXPECT_EQ(submit(reading), Submitted::pending);

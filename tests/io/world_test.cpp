@@ -8,6 +8,14 @@ namespace {
 
 class World : public OperationTest {
  protected:
+  void raise(int signal) {
+    if (is_simulated()) {
+      EXPECT_EQ(static_cast<SimulatedReactor&>(*reactor).simulated().raise(signal), 1u);
+    } else {
+      EXPECT_EQ(::raise(signal), 0);
+    }
+  }
+
   int64_t resolve(const char* host, const char* service, Family family = Family::none,
                   bool is_numeric = false) {
     found.fill(Address{});
@@ -23,6 +31,13 @@ class World : public OperationTest {
     return run(call);
   }
 
+  std::array<Address, 8> found;
+  Resolution resolution;
+};
+JZX_TEST_ALL_REACTORS(World);
+
+class Processes : public OperationTest {
+ protected:
   // A child that runs a line of shell.
   int64_t shell(const char* line) {
     arguments = {"sh", "-c", line, nullptr};
@@ -37,12 +52,10 @@ class World : public OperationTest {
     return run(call);
   }
 
-  std::array<Address, 8> found;
-  Resolution resolution;
   std::vector<const char*> arguments;
   Spawn spawn;
 };
-JZX_TEST_BOTH_REACTORS(World);
+JZX_TEST_BOTH_REACTORS(Processes);
 
 // ---- names ----
 
@@ -62,7 +75,7 @@ TEST_P(World, NonsenseHasNoAddress) {
 
 // ---- processes ----
 
-TEST_P(World, AProcessEndsWithItsCode) {
+TEST_P(Processes, AProcessEndsWithItsCode) {
   const Handle process = keep(shell("exit 7"));
   const int64_t exit = exit_of(process);
   EXPECT_EQ(exit_code(exit), 7);
@@ -70,7 +83,7 @@ TEST_P(World, AProcessEndsWithItsCode) {
   EXPECT_EQ(exit_of(process), -ECHILD) << "it can be asked once";
 }
 
-TEST_P(World, AProcessThatIsKilledEndsWithItsSignal) {
+TEST_P(Processes, AProcessThatIsKilledEndsWithItsSignal) {
   spawn.streams[0].from = ChildStream::From::handle;
   const auto [reader, writer] = pipe();
   spawn.streams[0].handle = reader;
@@ -85,7 +98,7 @@ TEST_P(World, AProcessThatIsKilledEndsWithItsSignal) {
   EXPECT_EQ(with_value(Opcode::kill, process, SIGTERM), -ESRCH);
 }
 
-TEST_P(World, AProcessHasTheStreamsDirectoryAndEnvironmentItWasGiven) {
+TEST_P(Processes, AProcessHasTheStreamsDirectoryAndEnvironmentItWasGiven) {
   const auto [in_reader, in_writer] = pipe();
   const auto [out_reader, out_writer] = pipe();
   spawn.streams[0] = {ChildStream::From::handle, in_reader};
@@ -102,7 +115,7 @@ TEST_P(World, AProcessHasTheStreamsDirectoryAndEnvironmentItWasGiven) {
   EXPECT_EQ(exit_of(process), 0);
 }
 
-TEST_P(World, AProcessThatCannotBeStartedSaysWhy) {
+TEST_P(Processes, AProcessThatCannotBeStartedSaysWhy) {
   arguments = {"nothing", nullptr};
   spawn.program = "/no/such/program";
   spawn.arguments = arguments.data();
@@ -116,7 +129,7 @@ TEST_P(World, AProcessThatCannotBeStartedSaysWhy) {
   EXPECT_EQ(run(call), -ENOENT);
 }
 
-TEST_P(World, AProcessHasANumber) {
+TEST_P(Processes, AProcessHasANumber) {
   const auto [reader, writer] = pipe();
   spawn.streams[1] = {ChildStream::From::handle, writer};
   const Handle process = keep(shell("echo $$"));
@@ -134,10 +147,10 @@ TEST_P(World, TheNextDeliveryOfASignalIsHeard) {
   EXPECT_EQ(submit(next), Submitted::pending);
   tell();
   EXPECT_EQ(next.completions, 0);
-  ASSERT_EQ(::raise(SIGUSR1), 0);
+  raise(SIGUSR1);
   EXPECT_EQ(await(next), 1);
-  ASSERT_EQ(::raise(SIGUSR1), 0);
-  ASSERT_EQ(::raise(SIGUSR1), 0);
+  raise(SIGUSR1);
+  raise(SIGUSR1);
   EXPECT_EQ(run(next), 2);
 }
 

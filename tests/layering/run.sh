@@ -10,7 +10,8 @@ failures=0
 fresh_tree() {
   rm -rf "$scratch"
   mkdir -p "$scratch/include/jzx/detail" "$scratch/src/base" "$scratch/src/core" "$scratch/src/io" \
-    "$scratch/src/async" "$scratch/src/net" "$scratch/src/drivers/sim" "$scratch/src/capi" \
+    "$scratch/src/async" "$scratch/src/net" "$scratch/src/drivers/sim/world" \
+    "$scratch/src/capi" \
     "$scratch/examples/c"
   put include/jzx/jzx.h '#include <stddef.h>'
   put include/jzx/pid.hpp '#include <cstdint>'
@@ -23,6 +24,8 @@ fresh_tree() {
   put src/async/future.hpp '#include <jzx/future.hpp>'
   put src/net/tcp.hpp '#include "io/contract.hpp"'
   put src/drivers/sim/sim.hpp '#include "core/actor.hpp"' '#include "io/contract.hpp"'
+  put src/drivers/sim/choices.hpp '#include <cstdint>'
+  put src/drivers/sim/world/disk.hpp '#include "drivers/sim/choices.hpp"'
   put src/capi/capi.cpp '#include <jzx/jzx.h>' '#include "core/actor.hpp"'
   put examples/c/hello.c '#include <jzx/jzx.h>' '#include <stdio.h>'
 }
@@ -69,6 +72,9 @@ expect src/net/tcp.hpp:2 'but not "io/reactor.hpp"'
 
 put src/drivers/sim/sim.hpp '#include "io/reactor.hpp"'
 expect src/drivers/sim/sim.hpp:1 'but not "io/reactor.hpp"'
+
+put src/drivers/sim/world/disk.hpp '#include "core/actor.hpp"'
+expect src/drivers/sim/world/disk.hpp:1 'drivers/sim/world may include itself'
 
 put src/io/contract.hpp '#include "io/other.hpp"'
 put src/io/other.hpp ''
