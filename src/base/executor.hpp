@@ -103,11 +103,15 @@ enum class ChoiceSite : uint16_t {
   steal_victim,
   next_runnable,
   user,
-  // of the simulator alone
-  network,
-  disk,
+  // of the simulator alone: whether, and how much
   fault,
+  fault_amount,
+  network,
+  network_amount,
+  disk,
+  disk_amount,
 };
+inline constexpr uint32_t kChoiceSites = static_cast<uint32_t>(ChoiceSite::disk_amount) + 1;
 
 class Executor {
  public:

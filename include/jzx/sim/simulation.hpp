@@ -16,7 +16,7 @@
 // threads but those of the Sim; check_determinism finds out whether that is so.
 //
 // Environment: JZX_SEED=n runs that seed only; JZX_SEED_COUNT=n so many seeds;
-// JZX_CHOICES=3:1,17:2 repeats a shrunk run.
+// JZX_CHOICES=n3:1,f17:2 repeats a shrunk run.
 //
 // Threads: one. A reference of a simulated actor must not be used by another thread.
 #pragma once
@@ -25,12 +25,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <jzx/context.hpp>
+#include <jzx/net/address.hpp>
 #include <jzx/observer.hpp>
+#include <jzx/sim/world_faults.hpp>
 #include <jzx/system.hpp>
 
 namespace jzx {
@@ -53,8 +56,13 @@ struct SimFaults {
   uint32_t allocation = 0;    // per allocation during a step: there is no memory
   uint32_t clock_jump = 0;    // per turn: its node's clock jumps ahead
   uint32_t storm = 0;         // how many new actors, at most, are killed in a row after a kill
+  uint32_t crash = 0;         // per step: a node that knows how to start crashes, and starts again
+  uint32_t partition = 0;     // per step: two nodes are cut off from one another for a while
   std::chrono::milliseconds longest_delay{100};
   std::chrono::milliseconds longest_jump{10'000};
+  std::chrono::milliseconds longest_outage{5'000};  // of crashes and partitions
+  SimNetworkFaults network;
+  SimDiskFaults disk;  // of every node
 
   // Some of everything.
   [[nodiscard]] static SimFaults all() noexcept;
@@ -119,12 +127,41 @@ class JZX_API SimNode : public SystemFace {
   // Its clock shows more than there is.
   void jump_clock(std::chrono::milliseconds ahead);
 
+  // ---- its outside ----
+
+  // Where others reach it; its name can be resolved, too.
+  [[nodiscard]] net::Address address(uint16_t port) const;
+  // Its process gets a signal. How many listen to it.
+  size_t raise(int signal);
+  // A file of its disk, as everybody reads it; nothing: there is none.
+  [[nodiscard]] std::optional<std::string> file(std::string_view path) const;
+  // Puts it there, safely.
+  void put_file(std::string_view path, std::string contents);
+
  private:
+  friend class SimNetwork;
   friend class detail::SimRun;
   friend struct detail::SimNodeState;
   explicit SimNode(detail::SimNodeState& state) noexcept;
 
   detail::SimNodeState* state_;
+};
+
+// What lies between the nodes.
+class JZX_API SimNetwork {
+ public:
+  enum class Way : uint8_t { both, one };
+  void partition(const SimNode& a, const SimNode& b, Way way = Way::both);
+  void heal();
+  void heal(const SimNode& a, const SimNode& b);
+  // All connections between the two are reset. How many they were.
+  size_t reset(const SimNode& a, const SimNode& b);
+
+ private:
+  friend class Sim;
+  explicit SimNetwork(detail::SimRun& run) noexcept : run_(run) {}
+
+  detail::SimRun& run_;
 };
 
 // One run. It is the system of its first node, "main".
@@ -183,8 +220,8 @@ class JZX_API Sim : public SystemFace {
 
   [[nodiscard]] SimFaults faults() const noexcept;
   void set_faults(const SimFaults& faults);
-  // No more faults from now on.
-  void heal() { set_faults(SimFaults{}); }
+  // No more faults from now on: partitions are healed, and nodes that crashed by a fault start.
+  void heal();
   // No fault concerns this actor.
   void protect(Pid actor);
 
@@ -192,6 +229,7 @@ class JZX_API Sim : public SystemFace {
 
   // Made when first asked for.
   SimNode& node(std::string_view name);
+  [[nodiscard]] SimNetwork network() noexcept { return SimNetwork(run_); }
 
   // Writes into the trace.
   void note(std::string_view text);

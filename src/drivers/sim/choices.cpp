@@ -6,10 +6,28 @@
 
 namespace jzx::drivers::sim {
 
+namespace {
+
+ChoiceSite amount_of(ChoiceSite site) noexcept {
+  switch (site) {
+    case ChoiceSite::fault:
+      return ChoiceSite::fault_amount;
+    case ChoiceSite::network:
+      return ChoiceSite::network_amount;
+    case ChoiceSite::disk:
+      return ChoiceSite::disk_amount;
+    default:
+      return site;
+  }
+}
+
+}  // namespace
+
 uint64_t Choices::between(uint64_t least, uint64_t most, ChoiceSite site) {
   if (most <= least) return least;
   constexpr uint64_t kSteps = std::numeric_limits<uint32_t>::max();
   const uint64_t span = most - least;
+  site = amount_of(site);
   if (span < kSteps) return least + choose(static_cast<uint32_t>(span + 1), site);
   // Too many alternatives for one choice: take them in equal steps.
   const uint64_t step = span / kSteps + 1;

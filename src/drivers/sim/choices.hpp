@@ -72,7 +72,8 @@ class Choices {
   [[nodiscard]] bool chance(uint32_t per_million, ChoiceSite site) {
     return per_million != 0 && note(site, 2, policy_.chance(per_million, site) ? 1 : 0) == 1;
   }
-  // Both ends included; `least` is the plain one.
+  // Both ends included; `least` is the plain one. `site` is one that has a site for amounts too, so
+  // that taking back whether something happens does not give others its amount.
   [[nodiscard]] uint64_t between(uint64_t least, uint64_t most, ChoiceSite site);
 
   // All that were made so far, of more than one alternative.

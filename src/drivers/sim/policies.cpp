@@ -65,4 +65,19 @@ bool Dfs::next() {
   return false;
 }
 
+// ---- replay ----
+
+Replay::Replay(const std::vector<Choice>& choices) {
+  for (const Choice& choice : choices) {
+    lists_[static_cast<size_t>(choice.site)].taken.push_back(choice.taken);
+  }
+}
+
+uint32_t Replay::choose(uint32_t count, ChoiceSite site) {
+  List& list = lists_[static_cast<size_t>(site)];
+  const size_t place = list.next++;
+  const uint32_t wanted = place < list.taken.size() ? list.taken[place] : 0;
+  return wanted < count ? wanted : 0;
+}
+
 }  // namespace jzx::drivers::sim

@@ -10,6 +10,7 @@
 // Threads: one.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -79,20 +80,19 @@ class Dfs final : public Policy {
 
 class Replay final : public Policy {
  public:
-  // What was taken, choice by choice.
-  explicit Replay(std::vector<uint32_t> taken) noexcept : taken_(std::move(taken)) {}
+  // Each site has its own list, so that a choice more or less at one does not shift the others.
+  explicit Replay(const std::vector<Choice>& choices);
 
   // After the end of the list, and where there are fewer alternatives now, the plain one.
-  uint32_t choose(uint32_t count, ChoiceSite) override {
-    const uint32_t wanted = next_ < taken_.size() ? taken_[next_] : 0;
-    ++next_;
-    return wanted < count ? wanted : 0;
-  }
+  uint32_t choose(uint32_t count, ChoiceSite site) override;
   bool chance(uint32_t, ChoiceSite site) override { return choose(2, site) == 1; }
 
  private:
-  std::vector<uint32_t> taken_;
-  size_t next_ = 0;
+  struct List {
+    std::vector<uint32_t> taken;
+    size_t next = 0;
+  };
+  std::array<List, base::kChoiceSites> lists_;
 };
 
 }  // namespace jzx::drivers::sim

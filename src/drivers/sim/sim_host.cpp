@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "drivers/sim/empty_world.hpp"
 #include "drivers/sim/simulator.hpp"
 
 namespace jzx::drivers::sim {
@@ -39,6 +40,8 @@ void SimHost::switch_off() noexcept {
   end_list.end_all();
   while (ready.pop() != nullptr) {
   }
+  // There may still be references to this host, but none is used to begin something.
+  reactor_ = EmptyWorld::make(system.allocator);
 }
 
 void SimHost::run(base::Runnable& work) {

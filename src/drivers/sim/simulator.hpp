@@ -20,16 +20,9 @@
 #include "drivers/sim/sim_clock.hpp"
 #include "drivers/sim/step.hpp"
 #include "drivers/sim/step_faults.hpp"
+#include "drivers/sim/world/events.hpp"
 
 namespace jzx::drivers::sim {
-
-// Where events come from that are neither actors' nor timers': networks, disks.
-class Outside {
- public:
-  virtual ~Outside() = default;
-  [[nodiscard]] virtual uint64_t next_ns() = 0;  // kNever: nothing is to come
-  virtual void run_due(uint64_t now_ns) = 0;
-};
 
 class Simulator {
  public:
@@ -65,7 +58,7 @@ class Simulator {
   std::function<bool(SimHost&, core::ActorId)> may_fail;
   // May be null. Must outlive the steps.
   Witness* witness = nullptr;
-  Outside* outside = nullptr;
+  Events* outside = nullptr;  // what happens in networks and on disks
 
   // ---- for hosts ----
 

@@ -1,11 +1,18 @@
 #include "runtime/sim/shrink.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace jzx::runtime {
 
 namespace {
+
+using drivers::sim::Choice;
+
+// A letter for each site: backoff, steal, next, user, fault and amount, network, disk.
+constexpr std::string_view kLetters = "bsnufawxde";
+static_assert(kLetters.size() == base::kChoiceSites);
 
 class Shrinker {
  public:
@@ -18,7 +25,7 @@ class Shrinker {
       is_better = zero_chunks();
       is_better |= lower_values();
     }
-    while (!best_.empty() && best_.back() == 0) best_.pop_back();
+    while (!best_.empty() && best_.back().taken == 0) best_.pop_back();
     return std::move(best_);
   }
 
@@ -41,7 +48,7 @@ class Shrinker {
   [[nodiscard]] std::vector<size_t> places() const {
     std::vector<size_t> places;
     for (size_t i = 0; i < best_.size(); ++i) {
-      if (best_[i] != 0) places.push_back(i);
+      if (best_[i].taken != 0) places.push_back(i);
     }
     return places;
   }
@@ -54,7 +61,7 @@ class Shrinker {
       for (size_t end = all.size(); end > 0;) {
         const size_t begin = end > chunk ? end - chunk : 0;
         Taken candidate = best_;
-        for (size_t i = begin; i < end; ++i) candidate[all[i]] = 0;
+        for (size_t i = begin; i < end; ++i) candidate[all[i]].taken = 0;
         is_better |= attempt(std::move(candidate));
         end = begin;
       }
@@ -65,9 +72,9 @@ class Shrinker {
   bool lower_values() {
     bool is_better = false;
     for (const size_t place : places()) {
-      while (best_[place] > 1) {
+      while (best_[place].taken > 1) {
         Taken candidate = best_;
-        candidate[place] /= 2;
+        candidate[place].taken /= 2;
         if (!attempt(std::move(candidate))) break;
         is_better = true;
       }
@@ -87,41 +94,61 @@ Taken shrink(Taken failing, const std::function<bool(const Taken&)>& fails, size
 }
 
 size_t count_of_choices(const Taken& taken) noexcept {
-  return taken.size() - static_cast<size_t>(std::count(taken.begin(), taken.end(), 0u));
+  return static_cast<size_t>(
+      std::count_if(taken.begin(), taken.end(), [](const Choice& one) { return one.taken != 0; }));
 }
 
 std::string to_text(const Taken& taken) {
   std::string text;
-  for (size_t i = 0; i < taken.size(); ++i) {
-    if (taken[i] == 0) continue;
+  std::array<size_t, base::kChoiceSites> places{};
+  for (const Choice& choice : taken) {
+    const auto site = static_cast<size_t>(choice.site);
+    const size_t place = places[site]++;
+    if (choice.taken == 0) continue;
     if (!text.empty()) text += ',';
-    text += std::to_string(i) + ':' + std::to_string(taken[i]);
+    text += kLetters[site] + std::to_string(place) + ':' + std::to_string(choice.taken);
   }
   return text.empty() ? "none" : text;
 }
 
+namespace {
+
+// One "n3:1" at the beginning of the text, which it is taken from.
+bool take_one(std::string_view& text, size_t& site, size_t& place, uint32_t& value) {
+  constexpr size_t kMost = 10'000'000;  // a list that long was not printed by us
+  site = text.empty() ? std::string_view::npos : kLetters.find(text.front());
+  if (site == std::string_view::npos) return false;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data() + 1, end, place);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != ':' || place >= kMost) {
+    return false;
+  }
+  const auto second = std::from_chars(first.ptr + 1, end, value);
+  if (second.ec != std::errc()) return false;
+  text.remove_prefix(static_cast<size_t>(second.ptr - text.data()));
+  return true;
+}
+
+}  // namespace
+
 bool from_text(std::string_view text, Taken& taken) {
   taken.clear();
   if (text == "none") return true;
-  constexpr size_t kMost = 100'000'000;  // a list that long was not printed by us
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (at != end) {
+  std::array<size_t, base::kChoiceSites> counts{};
+  for (;;) {
+    size_t site = 0;
     size_t place = 0;
     uint32_t value = 0;
-    const auto first = std::from_chars(at, end, place);
-    if (first.ec != std::errc() || first.ptr == end || *first.ptr != ':' || place >= kMost) {
-      return false;
+    if (!take_one(text, site, place, value) || place < counts[site]) return false;
+    for (; counts[site] < place; ++counts[site]) {
+      taken.push_back({static_cast<drivers::sim::ChoiceSite>(site), 0, 0});
     }
-    const auto second = std::from_chars(first.ptr + 1, end, value);
-    if (second.ec != std::errc()) return false;
-    if (place >= taken.size()) taken.resize(place + 1);
-    taken[place] = value;
-    at = second.ptr;
-    if (at == end) break;
-    if (*at++ != ',' || at == end) return false;
+    ++counts[site];
+    taken.push_back({static_cast<drivers::sim::ChoiceSite>(site), 0, value});
+    if (text.empty()) return true;
+    if (text.front() != ',') return false;
+    text.remove_prefix(1);
   }
-  return !taken.empty();
 }
 
 }  // namespace jzx::runtime

@@ -11,9 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "drivers/sim/choices.hpp"
+
 namespace jzx::runtime {
 
-using Taken = std::vector<uint32_t>;
+using Taken = std::vector<drivers::sim::Choice>;
 
 // `fails(list)` says whether a run with this list still fails in the same way; it is called at most
 // `most_tries` times.
@@ -22,7 +24,8 @@ using Taken = std::vector<uint32_t>;
 
 [[nodiscard]] size_t count_of_choices(const Taken& taken) noexcept;
 
-// "3:1,17:2": the fourth choice is 1, the eighteenth 2, all others are plain.
+// "n3:1,f17:2": of the choices of who is next the fourth is 1, of faults the eighteenth 2; all
+// others are plain. "none": all are.
 [[nodiscard]] std::string to_text(const Taken& taken);
 // False: not such a text.
 [[nodiscard]] bool from_text(std::string_view text, Taken& taken);

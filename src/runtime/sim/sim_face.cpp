@@ -20,6 +20,29 @@ SimFaults SimFaults::all() noexcept {
   some.allocation = 5'000;
   some.clock_jump = 5'000;
   some.storm = 4;
+  some.crash = 2'000;
+  some.partition = 2'000;
+  SimNetworkFaults& network = some.network;
+  network.least_latency_ns = 50 * sim_units::kMicrosecond;
+  network.most_latency_ns = 20 * sim_units::kMillisecond;
+  network.loss_per_million = 10'000;
+  network.duplication_per_million = 10'000;
+  network.reorder_per_million = 20'000;
+  network.reset_per_million = 1'000;
+  network.resolve_failure_per_million = 5'000;
+  network.short_read_per_million = 50'000;
+  network.short_write_per_million = 50'000;
+  network.not_ready_per_million = 20'000;
+  SimDiskFaults& disk = some.disk;
+  disk.most_latency_ns = 5 * sim_units::kMillisecond;
+  disk.most_sync_ns = 50 * sim_units::kMillisecond;
+  disk.open_error_per_million = 1'000;
+  disk.read_error_per_million = 1'000;
+  disk.write_error_per_million = 2'000;
+  disk.sync_error_per_million = 2'000;
+  disk.short_read_per_million = 20'000;
+  disk.short_write_per_million = 20'000;
+  disk.late_cancel_per_million = 20'000;
   return some;
 }
 
@@ -84,6 +107,7 @@ bool Sim::chance(uint32_t per_million) {
 
 SimFaults Sim::faults() const noexcept { return run_.faults; }
 void Sim::set_faults(const SimFaults& faults) { run_.set_faults(faults); }
+void Sim::heal() { run_.heal(); }
 
 void Sim::protect(Pid actor) {
   auto* port = static_cast<runtime::SimSystem*>(actor.port());
@@ -121,6 +145,45 @@ bool SimNode::is_up() const noexcept { return state_->system != nullptr; }
 void SimNode::jump_clock(std::chrono::milliseconds ahead) {
   if (!is_up() || ahead.count() <= 0) return;
   state_->system->host.clock().jump_ahead(static_cast<uint64_t>(ahead.count()) * kNanosPerMilli);
+}
+
+net::Address SimNode::address(uint16_t port) const {
+  return state_->run.network.address_of(state_->number, net::Family::ipv4, port);
+}
+
+size_t SimNode::raise(int signal) {
+  return state_->reactor == nullptr ? 0 : state_->reactor->raise(signal);
+}
+
+std::optional<std::string> SimNode::file(std::string_view path) const {
+  return state_->disk.contents(path);
+}
+
+void SimNode::put_file(std::string_view path, std::string contents) {
+  state_->disk.put(path, std::move(contents));
+}
+
+// ---- the network ----
+
+void SimNetwork::partition(const SimNode& a, const SimNode& b, Way way) {
+  using drivers::sim::Network;
+  run_.note("the network between " + a.name() + " and " + b.name() + " is cut");
+  run_.network.partition({{a.state_->number}}, {{b.state_->number}},
+                         way == Way::one ? Network::Way::one : Network::Way::both);
+}
+
+void SimNetwork::heal() {
+  run_.note("the network is healed");
+  run_.network.heal();
+}
+
+void SimNetwork::heal(const SimNode& a, const SimNode& b) {
+  run_.note("the network between " + a.name() + " and " + b.name() + " is healed");
+  run_.network.heal(a.state_->number, b.state_->number);
+}
+
+size_t SimNetwork::reset(const SimNode& a, const SimNode& b) {
+  return run_.network.reset_connections(a.state_->number, b.state_->number);
 }
 
 }  // namespace jzx

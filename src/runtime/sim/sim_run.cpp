@@ -4,10 +4,10 @@
 #include <cstdlib>
 
 #include "core/guard.hpp"
-#include "drivers/sim/empty_world.hpp"
 
 namespace jzx::detail {
 
+using drivers::sim::ChoiceSite;
 using drivers::sim::SimHost;
 using drivers::sim::Step;
 
@@ -15,7 +15,13 @@ using drivers::sim::Step;
 
 SimRun::SimRun(const SimOptions& the_options, drivers::sim::Policy& policy, uint64_t the_seed,
                bool told)
-    : trace_(told), options(the_options), seed(the_seed), simulator(policy), oracles(trace_) {
+    : trace_(told),
+      options(the_options),
+      seed(the_seed),
+      simulator(policy),
+      network(simulator.time(), simulator.choices()),
+      oracles(trace_) {
+  simulator.outside = &network.events();
   simulator.witness = this;
   simulator.may_fail = [this](SimHost& host, ActorId id) {
     return exempt.empty() || !exempt.contains({host.node(), id});
@@ -25,6 +31,7 @@ SimRun::SimRun(const SimOptions& the_options, drivers::sim::Policy& policy, uint
 }
 
 SimRun::~SimRun() {
+  network.events().clear();
   simulator.witness = nullptr;
   simulator.faults = {};
   faults = {};
@@ -53,7 +60,56 @@ bool SimRun::step(uint64_t latest_ns) {
   if (simulator.steps() > options.max_steps) {
     fail("livelock: after " + std::to_string(options.max_steps) + " steps there is still work");
   }
+  if (faults.crash != 0 || faults.partition != 0) strike();
   return !has_failed();
+}
+
+// ---- what goes wrong with nodes ----
+
+uint64_t SimRun::outage_ns() {
+  const auto longest_ns =
+      static_cast<uint64_t>(faults.longest_outage.count()) * base::kNanosPerMilli;
+  return simulator.choices().between(1, longest_ns, ChoiceSite::fault);
+}
+
+void SimRun::strike() {
+  if (simulator.choices().chance(faults.crash, ChoiceSite::fault)) crash_for_a_while();
+  if (simulator.choices().chance(faults.partition, ChoiceSite::fault)) cut_for_a_while();
+}
+
+void SimRun::crash_for_a_while() {
+  std::vector<SimNodeState*> able;
+  for (const auto& node : nodes_) {
+    if (node->system != nullptr && node->start) able.push_back(node.get());
+  }
+  if (able.empty()) return;
+  SimNodeState& node =
+      *able[simulator.choices().choose(static_cast<uint32_t>(able.size()), ChoiceSite::fault)];
+  node.crash();
+  network.events().after(outage_ns(), [&node] {
+    if (node.system == nullptr) node.switch_on();
+  });
+}
+
+void SimRun::cut_for_a_while() {
+  const auto count = static_cast<uint32_t>(nodes_.size());
+  if (count < 2) return;
+  const uint32_t a = simulator.choices().choose(count, ChoiceSite::fault);
+  const uint32_t b = (a + 1 + simulator.choices().choose(count - 1, ChoiceSite::fault)) % count;
+  const bool is_one_way = simulator.choices().choose(2, ChoiceSite::fault) == 1;
+  note("the network between " + nodes_[a]->name + " and " + nodes_[b]->name + " is cut");
+  network.partition(
+      {{a}}, {{b}},
+      is_one_way ? drivers::sim::Network::Way::one : drivers::sim::Network::Way::both);
+  network.events().after(outage_ns(), [this, a, b] { network.heal(a, b); });
+}
+
+void SimRun::heal() {
+  set_faults({});
+  network.heal();
+  for (const auto& node : nodes_) {
+    if (node->system == nullptr && node->start) node->switch_on();
+  }
 }
 
 void SimRun::fail(std::string what) {
@@ -65,7 +121,7 @@ void SimRun::fail(std::string what) {
 // Nothing goes wrong any more, and all that is left to do is done: now what was promised must be
 // so.
 void SimRun::finish() {
-  set_faults({});
+  heal();
   while (step(base::kNever)) {
   }
   if (has_failed()) return;
@@ -104,8 +160,7 @@ base::Allocator SimRun::allocator() noexcept {
   return {[](void* ctx, size_t size) -> void* {
             auto& run = *static_cast<SimRun*>(ctx);
             if (run.current_step_ != 0 && run.faults.allocation != 0 &&
-                run.simulator.choices().chance(run.faults.allocation,
-                                               drivers::sim::ChoiceSite::fault)) {
+                run.simulator.choices().chance(run.faults.allocation, ChoiceSite::fault)) {
               return nullptr;
             }
             return std::malloc(size);
@@ -144,7 +199,7 @@ SimNode& SimRun::node(std::string_view name) {
   for (const auto& node : nodes_) {
     if (node->name == name) return *node->face;
   }
-  const auto number = static_cast<uint32_t>(nodes_.size());
+  const uint32_t number = network.add_node(std::string(name));
   trace_.name_node(number, std::string(name));
   nodes_.push_back(std::make_unique<SimNodeState>(*this, number, std::string(name)));
   nodes_.back()->switch_on();
@@ -154,7 +209,13 @@ SimNode& SimRun::node(std::string_view name) {
 // ---- a node ----
 
 SimNodeState::SimNodeState(SimRun& the_run, uint32_t the_number, std::string the_name)
-    : run(the_run), number(the_number), name(std::move(the_name)), face(new SimNode(*this)) {}
+    : run(the_run),
+      number(the_number),
+      name(std::move(the_name)),
+      disk(the_run.simulator.choices()),
+      face(new SimNode(*this)) {
+  disk.faults = run.faults.disk;
+}
 
 SimNodeState::~SimNodeState() {
   if (system != nullptr) system->destroy();
@@ -166,8 +227,11 @@ void SimNodeState::switch_on() {
   wanted.allocator = run.allocator();
   wanted.default_mailbox_cap = run.options.default_mailbox_cap;
   wanted.node = number;
-  system = runtime::SimSystem::create(wanted, run.simulator,
-                                      drivers::sim::EmptyWorld::make(wanted.allocator));
+  if (!run.network.is_up(number)) run.network.restart(number);
+  reactor = wanted.allocator.create<drivers::sim::SimReactor>(run.network, number, disk);
+  system = runtime::SimSystem::create(
+      wanted, run.simulator,
+      io::ReactorPtr(reactor, {wanted.allocator.free_fn, wanted.allocator.ctx}));
   JZX_ASSERT(system != nullptr);
   system->system.set_observer(this);
   face->port_ = system;
@@ -178,7 +242,12 @@ void SimNodeState::switch_on() {
 void SimNodeState::crash() {
   if (system == nullptr) return;
   run.note("node " + name + " crashes");
-  if (!system->power_off()) return run.fail("a node cannot crash from inside its own step");
+  if (base::Executor::current() == &system->host) {
+    return run.fail("a node cannot crash from inside its own step");
+  }
+  run.network.crash(number);
+  reactor = nullptr;
+  (void)system->power_off();
   former.push_back(std::exchange(system, nullptr));
   run.oracles.forget(number);
   std::erase_if(run.exempt, [&](const runtime::ActorKey& key) { return key.node == number; });

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "drivers/sim/simulator.hpp"
+#include "drivers/sim/world/sim_reactor.hpp"
 #include "runtime/sim/oracles.hpp"
 #include "runtime/sim/sim_system.hpp"
 #include "runtime/sim/trace.hpp"
@@ -38,8 +39,10 @@ struct SimNodeState final : Observer {
   void dead_letter(ActorId target, Envelope& envelope, DeadLetterReason reason) override;
 
   SimRun& run;
-  const uint32_t number;
+  const uint32_t number;  // also its name in the network
   const std::string name;
+  drivers::sim::Disk disk;
+  drivers::sim::SimReactor* reactor = nullptr;  // while it is up
   runtime::SimSystem* system = nullptr;
   std::vector<runtime::SimSystem*> former;
   std::function<void(SimNode&)> start;
@@ -58,6 +61,7 @@ class SimRun final : public drivers::sim::Witness {
 
   // ---- as Sim ----
   bool step(uint64_t latest_ns);
+  void heal();
   void fail(std::string what);
   [[nodiscard]] bool has_failed() const noexcept { return !failure_.empty(); }
   void set_faults(const SimFaults& faults);
@@ -76,6 +80,7 @@ class SimRun final : public drivers::sim::Witness {
   const uint64_t seed;
   SimFaults faults;
   drivers::sim::Simulator simulator;
+  drivers::sim::Network network;
   std::vector<Claim> always;
   std::vector<Claim> eventually;
   std::set<runtime::ActorKey> exempt;
@@ -96,6 +101,10 @@ class SimRun final : public drivers::sim::Witness {
     if (!wrong.empty()) fail(std::move(wrong));
   }
   void finish();
+  void strike();
+  void crash_for_a_while();
+  void cut_for_a_while();
+  [[nodiscard]] uint64_t outage_ns();
   [[nodiscard]] base::Allocator allocator() noexcept;
   [[nodiscard]] std::string name_of(uint32_t node, ActorId id) const {
     return trace_.name_of({node, id});

@@ -49,6 +49,22 @@ SimFaults swarm_of(const SimFaults& all, uint64_t seed) {
   faults.allocation = some(all.allocation);
   faults.clock_jump = some(all.clock_jump);
   faults.storm = some(all.storm);
+  faults.crash = some(all.crash);
+  faults.partition = some(all.partition);
+  SimNetworkFaults& network = faults.network;
+  for (uint32_t* rate : {&network.loss_per_million, &network.duplication_per_million,
+                         &network.reorder_per_million, &network.reset_per_million,
+                         &network.resolve_failure_per_million, &network.short_read_per_million,
+                         &network.short_write_per_million, &network.not_ready_per_million}) {
+    *rate = some(*rate);
+  }
+  SimDiskFaults& disk = faults.disk;
+  for (uint32_t* rate :
+       {&disk.open_error_per_million, &disk.read_error_per_million, &disk.write_error_per_million,
+        &disk.sync_error_per_million, &disk.short_read_per_million, &disk.short_write_per_million,
+        &disk.late_cancel_per_million}) {
+    *rate = some(*rate);
+  }
   return faults;
 }
 
@@ -63,14 +79,6 @@ std::unique_ptr<sim::Policy> policy_for(const SimOptions& options, uint64_t seed
       return std::make_unique<sim::Pct>(seed, options.depth, kExpectedSteps);
   }
   return nullptr;
-}
-
-Taken taken_in(const SimRun& run) {
-  Taken taken;
-  for (const sim::Choice& choice : const_cast<SimRun&>(run).simulator.choices().made()) {
-    taken.push_back(choice.taken);
-  }
-  return taken;
 }
 
 // The same kind of failure, in whatever words about whichever actor.
@@ -119,7 +127,8 @@ class Campaign {
     const auto policy = policy_for(options_, seed);
     const auto run = play(*policy, seed, options_.check_determinism);
     count(*run);
-    if (run->has_failed()) return tell_failure(seed, run->failure(), taken_in(*run));
+    if (run->has_failed())
+      return tell_failure(seed, run->failure(), run->simulator.choices().made());
     if (options_.check_determinism) compare_with(*run, seed);
   }
 
@@ -146,7 +155,7 @@ class Campaign {
     do {
       const auto run = play(policy, ++number, false);
       count(*run);
-      if (run->has_failed()) tell_failure(number, run->failure(), taken_in(*run));
+      if (run->has_failed()) tell_failure(number, run->failure(), run->simulator.choices().made());
     } while (report_.passed && report_.runs < options_.seeds && policy.next());
     return std::move(report_);
   }

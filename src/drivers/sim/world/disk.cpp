@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "io/operation.hpp"
 
 namespace jzx::drivers::sim {
