@@ -139,9 +139,7 @@ class Receiver {
   }
   // Settles when try_recv() would give something; Errc::closed when nothing will come any more.
   [[nodiscard]] Future<void> ready() noexcept { return detail::message_ready(end_.core()); }
-  // The receiver must be there until the task has ended.
-  // A cancelled recv() has taken nothing. One that is an input of race() or any() may have taken a
-  // message when it lost: use select() over ready() there.
+  // The receiver must be there until the task has ended. A cancelled recv() has taken nothing.
   [[nodiscard]] Task<T> recv() { return recv_from(*this); }
   // Senders are refused from now on; what is there can still be received.
   void close() noexcept { detail::close_channel(end_.core()); }
@@ -151,6 +149,8 @@ class Receiver {
  private:
   static Task<T> recv_from(Receiver& receiver) {
     for (;;) {
+      // Whoever asked it to stop does not look at what it returns.
+      if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "recv");
       Result<T> received = receiver.try_recv();
       if (received.error().code() != Errc::empty) co_return std::move(received);
       Future<void> waiting = receiver.ready();
