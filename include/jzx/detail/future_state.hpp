@@ -63,7 +63,8 @@ JZX_API void give_future_block(void* block, size_t size) noexcept;
 // ---- the untyped part ----
 
 struct FutureCore {
-  // Returns whose continuation is next, or nullptr.
+  // Returns whose continuation is next, or nullptr. One that finds that nobody waits any more
+  // leaves the state a discard to resume with, and returns it.
   using Resume = FutureCore* (*)(FutureCore& core);
   using Cancel = void (*)(FutureCore& core);
   static constexpr size_t kSlotSize = 48;
@@ -166,8 +167,10 @@ struct FutureState : FutureCore {
   [[nodiscard]] bool settle_if_wanted() {
     const Settled settled = handover.settle();
     if (settled == Settled::first) return true;
-    const bool is_wanted = settled == Settled::second && resume != &discard;
-    go_on(settled == Settled::second ? this : discard(*this));
+    if (settled == Settled::orphaned || resume == &discard) return discard(*this), false;
+    FutureCore* next = resume(*this);
+    const bool is_wanted = next != this;  // its end is next: nobody waits any more
+    go_on(next);
     return is_wanted;
   }
   // The same for a continuation: whose turn is next.
