@@ -1,6 +1,7 @@
 #include "net/open_handle.hpp"
 
 #include <new>
+#include <utility>
 
 namespace jzx::detail {
 
@@ -24,15 +25,18 @@ void submit_close(OpenHandle& handle, base::Executor& executor) noexcept {
 
 void close_here(base::Runnable& work, base::Executor&) {
   auto& self = static_cast<OpenHandle&>(work);
-  submit_close(self, *self.keeper.load(std::memory_order_relaxed));  // nobody else has it
+  base::Executor& executor = *self.keeper.load(std::memory_order_relaxed);  // nobody else has it
+  if (executor.end_list.remove(self)) submit_close(self, executor);
 }
 
 // The keeper ends, on the last thread that is left: its reactor is still there.
 void ended(base::AtEnd& entry) {
   auto& self = static_cast<OpenHandle&>(entry);
   base::Executor& executor = *self.keeper.load(std::memory_order_relaxed);
+  const bool was_owned = std::exchange(self.is_owned, true);
   submit_close(self, executor);
   while (self.keeper.load(std::memory_order_relaxed) != nullptr) (void)executor.io().wait(0);
+  if (!was_owned) free_record(self);
 }
 
 }  // namespace
@@ -49,11 +53,9 @@ void close_handle(OpenHandle& handle) noexcept {
   base::Executor* executor = handle.keeper.load(std::memory_order_relaxed);  // its owner's thread
   if (executor == nullptr || !executor->end_list.remove(handle)) return free_record(handle);
   handle.is_owned = false;
-  if (executor->may_use_here()) {
-    submit_close(handle, *executor);
-  } else {
-    executor->post(handle);
-  }
+  if (executor->may_use_here()) return submit_close(handle, *executor);
+  executor->end_list.add(handle);  // the loop may never run again: then its end closes it
+  executor->post(handle);
 }
 
 Keeper* keeper_here() noexcept {
