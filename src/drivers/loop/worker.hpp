@@ -71,6 +71,10 @@ class Worker : public core::Host {
   uint64_t now_ns() override { return clock_.now_ns(); }
   void arm(base::Timer& timer, uint64_t delay_ms) override;
   bool disarm(base::Timer& timer) override;
+  void fired_for_good(base::Timer&) noexcept override {
+    // release: what the timer was is over; pairs with disarm().
+    firing_.store(nullptr, std::memory_order_release);
+  }
   bool may_use_here() const noexcept override {
     // relaxed: a loop that nobody runs is its user's, one thread at a time.
     return has_siblings || is_own_thread() || !is_run_.load(std::memory_order_relaxed);
@@ -153,7 +157,7 @@ class Worker : public core::Host {
   io::ReactorPtr reactor_;
   base::TimerWheel wheel_;
   base::List<base::Timer, base::InTimerList> armed_;  // not yet stamped with a clock read
-  base::Timer* firing_ = nullptr;
+  base::Atomic<base::Timer*> firing_{nullptr};
   FdWatches watches_;
   BlockingPlace* blocking_ = nullptr;
   uint64_t longest_wait_ns_;
