@@ -90,25 +90,67 @@ Result<detail::Handle> keep_opened(base::Executor& executor, const Result<int64_
   return keep(executor, io::Handle{*opened});
 }
 
+namespace {
+
+// What an operation on a handle is called where it fails.
+const char* name_of(io::Opcode opcode) noexcept {
+  using io::Opcode;
+  switch (opcode) {
+    case Opcode::read:
+    case Opcode::read_vector:
+    case Opcode::read_at:
+      return "read";
+    case Opcode::write:
+    case Opcode::write_vector:
+    case Opcode::write_at:
+      return "write";
+    case Opcode::connect:
+      return "connect";
+    case Opcode::accept:
+      return "accept";
+    case Opcode::receive_from:
+      return "receive";
+    case Opcode::send_to:
+      return "send";
+    case Opcode::sync:
+    case Opcode::sync_data:
+      return "sync";
+    case Opcode::truncate:
+      return "truncate";
+    case Opcode::file_size:
+      return "size";
+    case Opcode::wait_exit:
+      return "wait";
+    case Opcode::next_signal:
+      return "signal";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
 Begun* begin_on(const detail::Handle& handle, io::Opcode opcode, Error& error) noexcept {
-  if (!handle.is_open()) return error = Error(Errc::closed, "it is not open"), nullptr;
+  const auto refuse = [&](Errc code, const char* text) {
+    error = Error(code, text, name_of(opcode));
+    return nullptr;
+  };
+  if (!handle.is_open()) return refuse(Errc::closed, "it is not open");
   // relaxed: a system that ends while others use it is its user's mistake.
   base::Executor* executor = handle.get()->keeper.load(std::memory_order_relaxed);
-  if (executor == nullptr) return error = Error(Errc::loop_closed), nullptr;
+  if (executor == nullptr) return refuse(Errc::loop_closed, "");
   Begun* begun = Begun::make(*executor, opcode);
-  if (begun == nullptr) return error = Error(Errc::no_memory), nullptr;
+  if (begun == nullptr) return refuse(Errc::no_memory, "");
   begun->handle = handle.get()->handle;
   return begun;
 }
 
-Future<int64_t> rejected(const Error& error) noexcept {
-  return Future<int64_t>::failed(error.code());
-}
+Future<int64_t> rejected(const Error& error) noexcept { return Future<int64_t>::failed(error); }
 
 int64_t operate_now(const detail::Handle& handle, io::Operation& operation) noexcept {
-  if (!handle.is_open()) return -EBADF;
+  if (!handle.is_open()) return kNotOpen;
   base::Executor* executor = handle.get()->keeper.load(std::memory_order_relaxed);  // as above
-  if (executor == nullptr) return -EBADF;
+  if (executor == nullptr) return kNotOpen;
   operation.handle = handle.get()->handle;
   return operate_now(*executor, operation);
 }
@@ -121,6 +163,9 @@ Error no_home(const char* source) noexcept {
 
 Result<detail::Handle> open_socket(base::Executor& executor, const Address& address,
                                    io::SocketType type) noexcept {
+  if (address.family == Family::none) {
+    return Error(Errc::invalid_arg, "the address is empty", "socket");
+  }
   Address family = address;
   io::Operation operation(io::Opcode::socket, &nothing_to_do);
   operation.value = static_cast<int64_t>(type);

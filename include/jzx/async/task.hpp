@@ -362,18 +362,28 @@ class [[nodiscard]] Task {
   }
   // When it has ended, or could not begin: what it returned, or why not. The task is empty then.
   [[nodiscard]] Result<T> take() {
-    if (task_ == nullptr) return Error(failure_, {}, "task");
+    if (task_ == nullptr) return error_of_none();
     struct End {
       ~End() { task.end(); }
       Task& task;
     } const last{*this};
-    if (!task_.promise().has_result) return Error(Errc::invalid_arg, "the task was run before");
+    if (!task_.promise().has_result) {
+      return Error(Errc::invalid_arg, "the task has begun elsewhere", "task");
+    }
     return std::move(task_.promise().result);
   }
 
  private:
   void end() noexcept {
     if (task_ != nullptr) std::exchange(task_, nullptr).destroy();
+  }
+  // Of one without a coroutine.
+  [[nodiscard]] Error error_of_none() const noexcept {
+    return Error(failure_,
+                 failure_ == Errc::invalid_arg
+                     ? "the task is empty: its result was taken, or it was moved from"
+                     : "",
+                 "task");
   }
 
   std::coroutine_handle<promise_type> task_;

@@ -110,6 +110,12 @@ inline void go_on(FutureCore* core) {
   return false;
 }
 
+// Of a future without a state.
+[[nodiscard]] inline Error error_of_none(Errc code) noexcept {
+  if (code != Errc::invalid_arg) return Error(code);
+  return Error(code, "the future is empty: its result was taken, or it was moved from", "future");
+}
+
 // The future's end waits for the result; afterwards the caller owns the state.
 JZX_API void wait_for_result(FutureCore& core) noexcept;
 // The same, but when the time is up it cancels the future; then is_late is true, and the answer

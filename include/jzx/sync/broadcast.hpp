@@ -39,7 +39,7 @@ class BroadcastReceiver {
   [[nodiscard]] Result<T> try_recv() {
     Errc why = Errc::ok;
     detail::SharedNode* node = detail::take_from_ring(end_.core(), end_.position, why, missed_);
-    if (node == nullptr) return Error(why, {}, "recv");
+    if (node == nullptr) return detail::receiver_error(why, "recv");
     const detail::SharedMessage<T> message(*node);
     return Result<T>(std::in_place, message.value());
   }

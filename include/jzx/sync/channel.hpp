@@ -92,7 +92,9 @@ class Sender : public SenderBase<T> {
 
   [[nodiscard]] Future<SendPermit<T>> reserve() const noexcept {
     sync::ChannelCore* core = this->end_.core();
-    if (core == nullptr) return Future<SendPermit<T>>::failed(Errc::invalid_arg);
+    if (core == nullptr) {
+      return Future<SendPermit<T>>::failed(detail::sender_error(Errc::invalid_arg, "send"));
+    }
     return detail::wait_in<SendPermit<T>>(
         "send", [&](detail::Waiter& waiter) { detail::wait_for_place(*core, waiter); });
   }
@@ -108,7 +110,7 @@ class Sender : public SenderBase<T> {
       if (!permit) co_await fail(permit.error());
       sent = permit->send(std::move(message));
     }
-    if (!ok(sent)) co_await fail(Error(sent, {}, "send"));
+    if (!ok(sent)) co_await fail(detail::sender_error(sent, "send"));
   }
 };
 
@@ -133,7 +135,7 @@ class Receiver {
   [[nodiscard]] Result<T> try_recv() {
     Errc why = Errc::ok;
     detail::MessageNode* node = detail::take_message(end_.core(), why);
-    if (node == nullptr) return Error(why, {}, "recv");
+    if (node == nullptr) return detail::receiver_error(why, "recv");
     const detail::NodeOf<T> own(node);
     return Result<T>(std::in_place, std::move(own->value));
   }
