@@ -216,6 +216,10 @@ uint32_t Worker::choose(uint32_t count, base::ChoiceSite) { return prng_.below(c
 
 bool Worker::has_work() noexcept { return has_ready() || others_left_something(); }
 
+bool Worker::expects_something() noexcept {
+  return has_work() || reactor_->pending_count() > 0 || next_deadline_ns() != kNever;
+}
+
 uint64_t Worker::next_deadline_ns() {
   core::Timers hold(*this);
   stamp_armed_timers();

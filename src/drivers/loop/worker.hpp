@@ -108,6 +108,8 @@ class Worker : public core::Host {
 
   // Is there anything that a tick would do without waiting?
   [[nodiscard]] bool has_work() noexcept;
+  // That, or will a timer or an operation bring some?
+  [[nodiscard]] bool expects_something() noexcept;
   // When the next timer is due: a time of the clock, or kNever. Exact.
   [[nodiscard]] uint64_t next_deadline_ns();
   // From now on, and until the next tick, foreign work makes the reactor's fd readable. False if
