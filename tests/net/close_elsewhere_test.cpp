@@ -2,19 +2,17 @@
 // checker of the address sanitizer sees whether all of it has gone.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <iterator>
+#include <chrono>
 #include <thread>
 
 #include <jzx/jzx.hpp>
 
+#include "support/open_files.hpp"
+
 namespace jzx {
 namespace {
 
-size_t open_files() {
-  return static_cast<size_t>(
-      std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
-}
+using testing::open_files;
 
 class ClosedElsewhere : public ::testing::TestWithParam<Reactor> {};
 INSTANTIATE_TEST_SUITE_P(By, ClosedElsewhere, ::testing::Values(Reactor::epoll, Reactor::io_uring));
