@@ -1,11 +1,12 @@
 // data_fetcher: an actor with a cache, in front of something slow. Whoever asks for what is not
 // there waits; however many do, it is fetched once.
 //
-//   client ──Fetch──▶ fetcher ──spawn_async──▶ http_get ──FetchComplete──▶ fetcher
+//   client ──Fetch──▶ fetcher ──spawn_async──▶ http::get ──FetchComplete──▶ fetcher
 //   client ◀───────── CacheHit, or FetchResult when it has come ────────────┘
 //
 // The fetch is a task of its own, so that the fetcher goes on meanwhile. The same in one handler
-// that waits, for those who ask: SimpleFetcher, below, which interleaves.
+// that waits, for those who ask: SimpleFetcher, below, which interleaves. What is slow is a server
+// in the same loop, over real connections.
 #include <jzx/jzx.hpp>
 
 #include <chrono>
@@ -14,19 +15,27 @@
 #include <string>
 #include <vector>
 
+#include "http.hpp"
+
 namespace {
 
 using namespace std::chrono_literals;
 
-// Stands for the network: the longer the address, the longer it takes.
-jzx::Task<std::string> http_get(std::string url) {
-  auto reply = jzx::sleep(std::chrono::milliseconds(url.size()));
-  jzx::Result<void> arrived = co_await reply;
-  co_await arrived;
-  if (url.starts_with("ftp:")) co_return jzx::Error(jzx::Errc::invalid_arg, "not http");
-  std::string data = "<" + url + ">";
-  co_return data;
+// ---- the server ----
+
+// Every page is there; long ones take a while, and one never comes.
+jzx::Task<http::Response> handle(std::string path) {
+  if (path == "/long" || path == "/never") {
+    auto nap = jzx::sleep(path == "/long" ? std::chrono::milliseconds(50) : 1h);
+    jzx::Result<void> slept = co_await nap;
+    co_await slept;
+  }
+  http::Response response{200, {}};
+  response.body = "<the page " + path + ">";
+  co_return response;
 }
+
+// ---- the fetcher ----
 
 struct Fetch {
   std::string url;
@@ -46,6 +55,7 @@ struct FetchResult {
 struct DataFetcher {
   std::map<std::string, std::string> cache;
   std::map<std::string, std::vector<jzx::Pid>> pending;
+  int fetched = 0;
 
   void on(Fetch fetch, jzx::Context& context) {
     if (const auto hit = cache.find(fetch.url); hit != cache.end()) {
@@ -55,7 +65,7 @@ struct DataFetcher {
     std::vector<jzx::Pid>& waiters = pending[fetch.url];
     waiters.push_back(fetch.reply_to);
     if (waiters.size() > 1) return;
-    std::printf("fetcher: fetching %s\n", fetch.url.c_str());
+    std::printf("fetcher: fetching page %d\n", ++fetched);
     (void)context.spawn_async(get(fetch.url, context.self(*this)));
   }
   void on(FetchComplete complete) {
@@ -66,10 +76,10 @@ struct DataFetcher {
 
  private:
   static jzx::Task<void> get(std::string url, jzx::ActorRef<DataFetcher> fetcher) {
-    auto page = http_get(url);
-    jzx::Result<std::string> data = co_await page;
+    auto getting = http::get(url);
+    jzx::Result<http::Response> response = co_await getting;
     FetchComplete complete{url, {}};
-    complete.data = co_await data;
+    complete.data = (co_await response).body;
     fetcher << std::move(complete);
   }
 };
@@ -99,12 +109,12 @@ struct SimpleFetcher {
 
   jzx::Task<std::string> on(Get get) {
     if (cache.contains(get.url)) co_return cache[get.url];
-    auto page = http_get(get.url);
-    jzx::Result<std::string> data = co_await page;
+    auto getting = http::get(get.url);
+    jzx::Result<http::Response> response = co_await getting;
     // Others may have been here meanwhile: what was looked up before the wait is looked up again.
-    std::string fetched = co_await data;
-    cache[get.url] = fetched;
-    co_return fetched;
+    std::string page = (co_await response).body;
+    cache[get.url] = page;
+    co_return page;
   }
 };
 
@@ -112,24 +122,33 @@ struct SimpleFetcher {
 
 int main() {
   jzx::Loop loop;
+  auto listener = jzx::net::Listener::open(jzx::net::Address::loopback(), {}, loop);
+  if (!listener) {
+    std::fprintf(stderr, "cannot listen: %s\n", listener.error().message());
+    return 1;
+  }
+  const std::string server = "http://" + listener->address()->to_string();
+  auto serving = loop.spawn_async(http::serve(*listener, &handle));
+
   const auto fetcher = loop.spawn<DataFetcher>();
   const auto ann = loop.spawn<Client>("ann", 2);
   const auto bob = loop.spawn<Client>("bob", 1);
-  fetcher << Fetch{"http://a", ann} << Fetch{"http://a", bob} << Fetch{"http://a/long", ann};
+  fetcher << Fetch{server + "/a", ann} << Fetch{server + "/a", bob} << Fetch{server + "/long", ann};
   while (loop.type_name(ann) != "") (void)loop.run_once(1h);
 
   const auto eve = loop.spawn<Client>("eve", 1);
-  fetcher << Fetch{"http://a", eve};
+  fetcher << Fetch{server + "/a", eve};
   while (loop.type_name(eve) != "") (void)loop.run_once(1h);
   (void)loop.stop(fetcher);
 
   const auto simple = loop.spawn<SimpleFetcher>();
-  auto first = loop.run_until(simple.ask(Get{"http://b"}));
+  auto first = loop.run_until(simple.ask(Get{server + "/b"}));
   std::printf("asked: %s\n", first->c_str());
   auto refused = loop.run_until(simple.ask(Get{"ftp://b"}));
   std::printf("asked: %s\n", refused.error().message());
-  auto late = loop.run_until(simple.ask_for(1ms, Get{"http://a/much/longer/address/than/that"}));
+  auto late = loop.run_until(simple.ask_for(1ms, Get{server + "/never"}));
   std::printf("asked: %s\n", late.error().message());
   (void)loop.stop(simple);
-  (void)loop.run();
+  serving.cancel();
+  return loop.run() == jzx::Errc::ok ? 0 : 1;
 }

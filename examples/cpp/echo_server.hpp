@@ -13,10 +13,14 @@
 
 #include <jzx/jzx.hpp>
 
+#include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace echo {
 
@@ -35,6 +39,10 @@ struct Report {
   size_t refused = 0;  // because the house was full
   size_t open = 0;
 };
+
+// What a peer may still send when it is told to go, and for how long.
+constexpr size_t kEnough = size_t{1} << 20;
+constexpr std::chrono::milliseconds kPatience{1000};
 
 // ---- one connection ----
 
@@ -66,6 +74,28 @@ inline const char* farewell(const jzx::Error& why) {
   return "closing, goodbye\n";
 }
 
+// Reads what the peer still sends, until it ends or this is enough of it.
+inline jzx::Task<void> ignore(Stream& stream, size_t at_most) {
+  std::array<std::byte, 4096> buffer;
+  for (size_t ignored = 0; ignored < at_most;) {
+    auto reading = stream.read(buffer);
+    jzx::Result<size_t> count = co_await reading;
+    if (!count || *count == 0) co_return;
+    ignored += *count;
+  }
+}
+
+// Says why it ends. To close while the peer still sends is a reset, which may overtake what was
+// said: so who is cut off in the middle is told that no more comes, and is let finish, for a while.
+inline jzx::Task<void> part(const Terms& terms, Stream& stream, jzx::Error why) {
+  auto saying = say(terms, stream, farewell(why));
+  jzx::Result<void> said = co_await saying;
+  if (!said || why.code() != jzx::Errc::too_long) co_return;
+  if (!stream.shut_down_writing()) co_return;
+  auto ignoring = jzx::with_timeout(std::min(terms.rules.idle, kPatience), ignore(stream, kEnough));
+  (void)co_await ignoring;
+}
+
 // Three words are requests of their own: "crash", "work", which takes a while, and "quit".
 inline jzx::Task<void> answer(const Terms& terms, Stream& stream, std::string line) {
   if (line == "crash") co_await jzx::fail(jzx::Errc::unknown, "the peer wanted a crash");
@@ -89,7 +119,7 @@ inline jzx::Task<void> converse(Terms terms, Stream stream) {
     jzx::Result<std::string> line = co_await reading;
     if (!line && line.error().code() == jzx::Errc::end_of_stream) co_return;
     if (!line) {
-      auto parting = say(terms, stream, farewell(line.error()));
+      auto parting = part(terms, stream, line.error());
       (void)co_await parting;
       co_return;
     }

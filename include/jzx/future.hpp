@@ -97,6 +97,13 @@ class [[nodiscard]] Future {
     future.failure_ = error;
     return future;
   }
+  // The same with a text; without memory for one, only the code.
+  [[nodiscard]] static Future failed(const Error& error) noexcept {
+    State* made = State::try_make(detail::Stage::settled);
+    if (made == nullptr) return failed(error.code());
+    made->put_result(error);
+    return Future(made);
+  }
 
   [[nodiscard]] bool is_valid() const noexcept { return state_ != nullptr || !ok(failure_); }
   [[nodiscard]] bool is_ready() const noexcept {
@@ -198,8 +205,8 @@ class [[nodiscard]] Future {
   // What is there, or why nothing is and will be.
   [[nodiscard]] Result<T> take() {
     if (state_ != nullptr) return std::exchange(state_, nullptr)->take_result();
-    if (ok(failure_)) return Error(Errc::invalid_arg, "the future is empty");
-    return Error(std::exchange(failure_, Errc::ok));
+    return detail::error_of_none(ok(failure_) ? Errc::invalid_arg
+                                              : std::exchange(failure_, Errc::ok));
   }
 
  private:

@@ -102,8 +102,9 @@ class JZX_API Loop : public SystemFace {
   // Readable when run_once(0ms) has work: to be polled by a foreign event loop.
   [[nodiscard]] int fd();
 
-  // Runs until the future has its result, and takes that. An error if the loop ends first.
-  // Whoever resolves the future may be on another thread.
+  // Runs until the future has its result, and takes that. An error if the loop ends first: it is
+  // stopped, or no actor is alive and no timer armed. Whoever resolves the future may be on another
+  // thread.
   template <class T>
   Result<T> run_until(Future<T> future) {
     if (future.is_ready()) return future.get();
@@ -111,8 +112,8 @@ class JZX_API Loop : public SystemFace {
     future.then(
         [awaited, port = port_](Result<T> result) { awaited->answer(*port, std::move(result)); });
     while (awaited->is_waiting()) {
-      if (run_once(std::chrono::hours(1)) || !awaited->leave()) continue;
-      return Error(Errc::loop_closed, "the loop ended before the future was resolved");
+      if (run_on(std::chrono::hours(1)) || !awaited->leave()) continue;
+      return Error(Errc::loop_closed, "the loop ended before the future was resolved", "run_until");
     }
     return awaited->take();
   }
@@ -125,6 +126,10 @@ class JZX_API Loop : public SystemFace {
  protected:
   // A system that was put together elsewhere, with a clock of its own for example.
   explicit Loop(detail::Port* port) noexcept : SystemFace(port) {}
+
+ private:
+  // As run_once(), but timers and operations keep it going too.
+  bool run_on(std::chrono::milliseconds max_wait);
 };
 
 }  // namespace jzx

@@ -66,6 +66,9 @@ class Error {
 
   // Of the operating system, by its errno.
   [[nodiscard]] JZX_API static Error of_system(int system_code, const char* source) noexcept;
+  // The same, said better than the system does.
+  [[nodiscard]] JZX_API static Error of_system(int system_code, std::string_view text,
+                                               const char* source) noexcept;
   // The exception that is being handled, inside of a catch.
   [[nodiscard]] JZX_API static Error of_exception(const char* source = "") noexcept;
   // Several have failed, and with them this.

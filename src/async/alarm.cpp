@@ -15,9 +15,11 @@ struct Alarm final : base::Timer, base::AtEnd {
   void* const owner;
 
  private:
-  static void fired(base::Timer& timer, base::Executor&) {
+  static void fired(base::Timer& timer, base::Executor& executor) {
     auto& self = static_cast<Alarm&>(timer);
-    if (self.executor.end_list.remove(self)) self.ring(self.owner, Errc::timed_out);
+    if (!self.executor.end_list.remove(self)) return;
+    executor.fired_for_good(self);
+    self.ring(self.owner, Errc::timed_out);
   }
   static void ended(base::AtEnd& entry) {
     auto& self = static_cast<Alarm&>(entry);

@@ -56,7 +56,11 @@ void throw_error(const Error& error) {
 
 Error Error::of_system(int system_code, const char* source) noexcept {
   char text[64];
-  Error error(Errc::io_failed, ::strerror_r(system_code, text, sizeof(text)), source);
+  return of_system(system_code, ::strerror_r(system_code, text, sizeof(text)), source);
+}
+
+Error Error::of_system(int system_code, std::string_view text, const char* source) noexcept {
+  Error error(Errc::io_failed, text, source);
   error.system_code_ = system_code;
   return error;
 }

@@ -17,6 +17,9 @@
 // the end of the thread: the blocks go back, and what is given later goes back at once. What the
 // depot holds when the process ends is left to the system.
 //
+// Under the address sanitizer nothing is kept, so that it sees who uses a block that was given
+// back.
+//
 // Threads: any.
 #include <array>
 #include <mutex>
@@ -27,16 +30,18 @@
 #include "base/block_pool.hpp"
 #include "base/spin_lock.hpp"
 
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/asan_interface.h>
-#endif
-
 namespace jzx::detail {
 
 namespace {
 
 using base::BlockBatch;
 using base::FreeBlock;
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kKeepsBlocks = false;
+#else
+constexpr bool kKeepsBlocks = true;
+#endif
 
 constexpr size_t kClasses = 8;
 constexpr size_t kLargest = kClasses * kFutureAlignment;
@@ -101,20 +106,6 @@ void give_to_depot(size_t number, const BlockBatch& batch) noexcept {
 
 // ---- a thread's cache ----
 
-// The sanitizer is to see who uses a block that was given back.
-void mark_free([[maybe_unused]] void* block, [[maybe_unused]] size_t number) noexcept {
-#ifdef __SANITIZE_ADDRESS__
-  __asan_poison_memory_region(static_cast<std::byte*>(block) + sizeof(StoredBatch),
-                              (number + 1) * kFutureAlignment - sizeof(StoredBatch));
-#endif
-}
-[[nodiscard]] void* marked_used(void* block, [[maybe_unused]] size_t number) noexcept {
-#ifdef __SANITIZE_ADDRESS__
-  __asan_unpoison_memory_region(block, (number + 1) * kFutureAlignment);
-#endif
-  return block;
-}
-
 struct Cache {
   struct Class {
     BlockBatch in_use;
@@ -156,7 +147,7 @@ void open_cache() noexcept {
   open_cache();
   if (cache.life == Cache::Life::open) {
     one.in_use = one.spare.first != nullptr ? std::exchange(one.spare, {}) : depots[number].take();
-    if (one.in_use.first != nullptr) return marked_used(one.in_use.pop(), number);
+    if (one.in_use.first != nullptr) return one.in_use.pop();
   }
   return take_from_system((number + 1) * kFutureAlignment);
 }
@@ -169,30 +160,28 @@ void open_cache() noexcept {
     give_to_depot(number, one.spare);
     one.spare = std::exchange(one.in_use, {});
   }
-  mark_free(block, number);
   one.in_use.push(block);
 }
 
 }  // namespace
 
 void* take_future_block(size_t size) noexcept {
-  if (size > kLargest) [[unlikely]]
+  if (!kKeepsBlocks || size > kLargest) [[unlikely]]
     return take_from_system(size);
   const size_t number = class_of(size);
   BlockBatch& in_use = cache.classes[number].in_use;
   if (in_use.first == nullptr) [[unlikely]]
     return take_slowly(number);
-  return marked_used(in_use.pop(), number);
+  return in_use.pop();
 }
 
 void give_future_block(void* block, size_t size) noexcept {
-  if (size > kLargest) [[unlikely]]
+  if (!kKeepsBlocks || size > kLargest) [[unlikely]]
     return give_to_system(block);
   const size_t number = class_of(size);
   BlockBatch& in_use = cache.classes[number].in_use;
   if (in_use.count >= cache.room) [[unlikely]]
     return give_slowly(block, number);
-  mark_free(block, number);
   in_use.push(block);
 }
 

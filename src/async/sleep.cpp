@@ -34,9 +34,11 @@ struct Sleep final : detail::FutureState<void>, base::Timer, base::AtEnd {
     settle();
   }
 
-  static void fired(base::Timer& timer, base::Executor&) {
+  static void fired(base::Timer& timer, base::Executor& executor) {
     auto& self = static_cast<Sleep&>(timer);
-    if (self.executor.end_list.remove(self)) self.settle_with();
+    if (!self.executor.end_list.remove(self)) return;
+    executor.fired_for_good(self);
+    self.settle_with();
   }
   // If the timer is just being fired, that waits for the lock of the list, finds nothing there, and
   // has returned when disarm() has.

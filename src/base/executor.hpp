@@ -130,6 +130,9 @@ class Executor {
   // running when this returns, unless on this very thread. By the executor it was armed with;
   // threads as arm().
   virtual bool disarm(Timer& timer) = 0;
+  // By a `fire` that is about to end its timer, which nobody will disarm any more: another may lie
+  // at the same address before `fire` has returned, and who disarms that one need not wait.
+  virtual void fired_for_good(Timer&) noexcept {}
 
   // Who keeps what is begun from here: its timers and its operations. Use that one for them.
   [[nodiscard]] virtual Executor& keeper() noexcept { return *this; }

@@ -50,6 +50,7 @@ Task<bool> BufferedReader::fill() {
 
 Task<std::string> BufferedReader::read_line() {
   for (size_t seen = 0;;) {
+    if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "read line");
     const size_t newline = view().find('\n', seen);
     if (newline != std::string_view::npos && newline <= limit_) {
       std::string line = take(newline, 1);
@@ -65,6 +66,7 @@ Task<std::string> BufferedReader::read_line() {
     if (!has_more) co_return has_more.error();
     if (*has_more) continue;
     if (buffered() == 0) co_return Error(Errc::end_of_stream, {}, "read line");
+    if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "read line");
     co_return take_rest();
   }
 }
@@ -72,6 +74,7 @@ Task<std::string> BufferedReader::read_line() {
 Task<std::string> BufferedReader::read_until(std::string delimiter) {
   if (delimiter.empty()) co_return Error(Errc::invalid_arg, "an empty delimiter", "read until");
   for (size_t seen = 0;;) {
+    if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "read until");
     const size_t found = view().find(delimiter, seen);
     if (found != std::string_view::npos && found <= limit_) {
       co_return take(found + delimiter.size());
@@ -98,11 +101,13 @@ Task<std::string> BufferedReader::read_exact(size_t count) {
       co_return Error(Errc::end_of_stream, "the peer ended before all was there", "read");
     }
   }
+  if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "read");
   co_return take(count);
 }
 
 Task<std::string> BufferedReader::read_frame() {
   for (;;) {
+    if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "read frame");
     // The length stays in the buffer until all is there: a cancelled call loses nothing.
     if (buffered() >= kLengthSize) {
       const uint32_t length = length_in(view());
@@ -127,29 +132,31 @@ Task<std::string> BufferedReader::read_to_end() {
     auto filling = fill();
     Result<bool> has_more = co_await filling;
     if (!has_more) co_return has_more.error();
-    if (!*has_more) co_return take_rest();
+    if (*has_more) continue;
+    if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "read to end");
+    co_return take_rest();
   }
 }
 
-Task<void> write_frame(Stream& stream, std::span<const std::byte> bytes) {
+Task<void> write_frame(Stream& stream, std::span<const std::byte> bytes, size_t* done) {
   if (bytes.size() > UINT32_MAX) co_await fail(Errc::too_long, "a frame beyond 4 GiB");
   std::byte length[kLengthSize];
   for (size_t i = 0; i < kLengthSize; ++i) {
     length[i] = static_cast<std::byte>(bytes.size() >> (8 * (kLengthSize - 1 - i)));
   }
-  const Piece pieces[] = {{length, kLengthSize}, {bytes.data(), bytes.size()}};
-  auto writing = stream.write_pieces(pieces);
-  Result<size_t> written = co_await writing;
-  if (!written) co_await fail(written.error());
-  size_t done = *written;
-  if (done < kLengthSize) {
-    auto rest_of_length = stream.write_all(std::span(length).subspan(done));
-    Result<void> result = co_await rest_of_length;
-    co_await result;
-    done = kLengthSize;
+  size_t own = 0;
+  size_t& at = done != nullptr ? *done : own;
+  while (at < kLengthSize) {
+    const Piece pieces[] = {{length + at, kLengthSize - at}, {bytes.data(), bytes.size()}};
+    auto writing = stream.write_pieces(pieces);
+    Result<size_t> written = co_await writing;
+    if (!written) co_await fail(written.error());
+    at += *written;
   }
-  auto rest = stream.write_all(bytes.subspan(done - kLengthSize));
+  size_t of_bytes = at - kLengthSize;
+  auto rest = stream.write_all(bytes, &of_bytes);
   Result<void> result = co_await rest;
+  at = kLengthSize + of_bytes;
   co_await result;
 }
 

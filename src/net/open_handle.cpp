@@ -1,6 +1,7 @@
 #include "net/open_handle.hpp"
 
 #include <new>
+#include <utility>
 
 namespace jzx::detail {
 
@@ -24,15 +25,18 @@ void submit_close(OpenHandle& handle, base::Executor& executor) noexcept {
 
 void close_here(base::Runnable& work, base::Executor&) {
   auto& self = static_cast<OpenHandle&>(work);
-  submit_close(self, *self.keeper.load(std::memory_order_relaxed));  // nobody else has it
+  base::Executor& executor = *self.keeper.load(std::memory_order_relaxed);  // nobody else has it
+  if (executor.end_list.remove(self)) submit_close(self, executor);
 }
 
 // The keeper ends, on the last thread that is left: its reactor is still there.
 void ended(base::AtEnd& entry) {
   auto& self = static_cast<OpenHandle&>(entry);
   base::Executor& executor = *self.keeper.load(std::memory_order_relaxed);
+  const bool was_owned = std::exchange(self.is_owned, true);
   submit_close(self, executor);
   while (self.keeper.load(std::memory_order_relaxed) != nullptr) (void)executor.io().wait(0);
+  if (!was_owned) free_record(self);
 }
 
 }  // namespace
@@ -49,11 +53,9 @@ void close_handle(OpenHandle& handle) noexcept {
   base::Executor* executor = handle.keeper.load(std::memory_order_relaxed);  // its owner's thread
   if (executor == nullptr || !executor->end_list.remove(handle)) return free_record(handle);
   handle.is_owned = false;
-  if (executor->may_use_here()) {
-    submit_close(handle, *executor);
-  } else {
-    executor->post(handle);
-  }
+  if (executor->may_use_here()) return submit_close(handle, *executor);
+  executor->end_list.add(handle);  // the loop may never run again: then its end closes it
+  executor->post(handle);
 }
 
 Keeper* keeper_here() noexcept {
@@ -88,25 +90,67 @@ Result<detail::Handle> keep_opened(base::Executor& executor, const Result<int64_
   return keep(executor, io::Handle{*opened});
 }
 
+namespace {
+
+// What an operation on a handle is called where it fails.
+const char* name_of(io::Opcode opcode) noexcept {
+  using io::Opcode;
+  switch (opcode) {
+    case Opcode::read:
+    case Opcode::read_vector:
+    case Opcode::read_at:
+      return "read";
+    case Opcode::write:
+    case Opcode::write_vector:
+    case Opcode::write_at:
+      return "write";
+    case Opcode::connect:
+      return "connect";
+    case Opcode::accept:
+      return "accept";
+    case Opcode::receive_from:
+      return "receive";
+    case Opcode::send_to:
+      return "send";
+    case Opcode::sync:
+    case Opcode::sync_data:
+      return "sync";
+    case Opcode::truncate:
+      return "truncate";
+    case Opcode::file_size:
+      return "size";
+    case Opcode::wait_exit:
+      return "wait";
+    case Opcode::next_signal:
+      return "signal";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
 Begun* begin_on(const detail::Handle& handle, io::Opcode opcode, Error& error) noexcept {
-  if (!handle.is_open()) return error = Error(Errc::closed, "it is not open"), nullptr;
+  const auto refuse = [&](Errc code, const char* text) {
+    error = Error(code, text, name_of(opcode));
+    return nullptr;
+  };
+  if (!handle.is_open()) return refuse(Errc::closed, "it is not open");
   // relaxed: a system that ends while others use it is its user's mistake.
   base::Executor* executor = handle.get()->keeper.load(std::memory_order_relaxed);
-  if (executor == nullptr) return error = Error(Errc::loop_closed), nullptr;
+  if (executor == nullptr) return refuse(Errc::loop_closed, "");
   Begun* begun = Begun::make(*executor, opcode);
-  if (begun == nullptr) return error = Error(Errc::no_memory), nullptr;
+  if (begun == nullptr) return refuse(Errc::no_memory, "");
   begun->handle = handle.get()->handle;
   return begun;
 }
 
-Future<int64_t> rejected(const Error& error) noexcept {
-  return Future<int64_t>::failed(error.code());
-}
+Future<int64_t> rejected(const Error& error) noexcept { return Future<int64_t>::failed(error); }
 
 int64_t operate_now(const detail::Handle& handle, io::Operation& operation) noexcept {
-  if (!handle.is_open()) return -EBADF;
+  if (!handle.is_open()) return kNotOpen;
   base::Executor* executor = handle.get()->keeper.load(std::memory_order_relaxed);  // as above
-  if (executor == nullptr) return -EBADF;
+  if (executor == nullptr) return kNotOpen;
   operation.handle = handle.get()->handle;
   return operate_now(*executor, operation);
 }
@@ -119,6 +163,9 @@ Error no_home(const char* source) noexcept {
 
 Result<detail::Handle> open_socket(base::Executor& executor, const Address& address,
                                    io::SocketType type) noexcept {
+  if (address.family == Family::none) {
+    return Error(Errc::invalid_arg, "the address is empty", "socket");
+  }
   Address family = address;
   io::Operation operation(io::Opcode::socket, &nothing_to_do);
   operation.value = static_cast<int64_t>(type);

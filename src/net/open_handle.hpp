@@ -34,7 +34,7 @@ namespace jzx::net {
                               Error& error) noexcept;
 [[nodiscard]] Future<int64_t> rejected(const Error& error) noexcept;
 
-// For what ends at once: its result, or -errno; -EBADF: it is not open.
+// For what ends at once: its result, -errno, or kNotOpen.
 [[nodiscard]] int64_t operate_now(const detail::Handle& handle, io::Operation& operation) noexcept;
 void nothing_to_do(io::Operation& operation) noexcept;
 

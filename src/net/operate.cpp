@@ -79,6 +79,7 @@ int64_t operate_now(base::Executor& executor, io::Operation& operation) noexcept
 
 Error error_of(int64_t result, const char* source) noexcept {
   if (result == -ECANCELED) return Error(Errc::cancelled, {}, source);
+  if (result == kNotOpen) return Error(Errc::closed, "it is not open", source);
   return Error::of_system(static_cast<int>(-result), source);
 }
 

@@ -11,6 +11,7 @@
 // Threads: those that may use the executor.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 
 #include <jzx/future.hpp>
@@ -61,6 +62,9 @@ class Begun final : public detail::FutureState<int64_t>,
 [[nodiscard]] int64_t operate_now(base::Executor& executor, io::Operation& operation) noexcept;
 
 // ---- what results mean ----
+
+// A result for what could not be tried. No operation of ours fails with this errno.
+inline constexpr int64_t kNotOpen = -EBADFD;
 
 [[nodiscard]] Error error_of(int64_t result, const char* source) noexcept;
 // The size, or why not.

@@ -132,6 +132,8 @@ Result<Signal> Signal::open(int signal, Home home) {
 }
 
 Task<uint32_t> Signal::next() {
+  if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "signal");
+  if (kept_ > 0) co_return std::exchange(kept_, 0);
   Error error;
   Begun* begun = begin_on(handle_, Opcode::next_signal, error);
   if (begun == nullptr) co_return error;
@@ -139,7 +141,9 @@ Task<uint32_t> Signal::next() {
   Result<int64_t> result = co_await waiting;
   Result<size_t> count = size_of(result, "signal");
   if (!count) co_return count.error();
-  co_return static_cast<uint32_t>(*count);
+  kept_ += static_cast<uint32_t>(*count);
+  if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "signal");
+  co_return std::exchange(kept_, 0);
 }
 
 }  // namespace jzx::net

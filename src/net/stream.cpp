@@ -45,6 +45,8 @@ Result<std::pair<Stream, Stream>> make_pair(Home home, Opcode opcode, const char
 
 }  // namespace
 
+// A task that was asked to stop begins nothing any more: what it took nobody would get.
+
 // ---- streams ----
 
 Task<Stream> Stream::connect(Address address, Home home) {
@@ -83,37 +85,46 @@ Result<Stream> Stream::adopt(int fd, Home home) {
 
 Task<size_t> Stream::read(std::span<std::byte> buffer) {
   if (buffer.empty()) co_return size_t{0};
+  if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "read");
   Future<int64_t> reading = transfer(handle_, Opcode::read, buffer.data(), buffer.size());
   Result<int64_t> result = co_await reading;
   co_return size_of(result, "read");
 }
 
 Task<size_t> Stream::write(std::span<const std::byte> bytes) {
+  if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "write");
   Future<int64_t> writing =
       transfer(handle_, Opcode::write, const_cast<std::byte*>(bytes.data()), bytes.size());
   Result<int64_t> result = co_await writing;
   co_return size_of(result, "write");
 }
 
-Task<void> Stream::read_exact(std::span<std::byte> buffer) {
-  while (!buffer.empty()) {
-    Future<int64_t> reading = transfer(handle_, Opcode::read, buffer.data(), buffer.size());
+Task<void> Stream::read_exact(std::span<std::byte> buffer, size_t* done) {
+  size_t own = 0;
+  size_t& at = done != nullptr ? *done : own;
+  while (at < buffer.size()) {
+    if (co_await stop_requested()) co_await fail(Error(Errc::cancelled, {}, "read"));
+    Future<int64_t> reading =
+        transfer(handle_, Opcode::read, buffer.data() + at, buffer.size() - at);
     Result<int64_t> result = co_await reading;
     Result<size_t> count = size_of(result, "read");
     if (!count) co_await fail(count.error());
     if (*count == 0) co_await fail(Errc::end_of_stream, "the peer ended before all was there");
-    buffer = buffer.subspan(*count);
+    at += *count;
   }
 }
 
-Task<void> Stream::write_all(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    Future<int64_t> writing =
-        transfer(handle_, Opcode::write, const_cast<std::byte*>(bytes.data()), bytes.size());
+Task<void> Stream::write_all(std::span<const std::byte> bytes, size_t* done) {
+  size_t own = 0;
+  size_t& at = done != nullptr ? *done : own;
+  while (at < bytes.size()) {
+    if (co_await stop_requested()) co_await fail(Error(Errc::cancelled, {}, "write"));
+    Future<int64_t> writing = transfer(
+        handle_, Opcode::write, const_cast<std::byte*>(bytes.data() + at), bytes.size() - at);
     Result<int64_t> result = co_await writing;
     Result<size_t> count = size_of(result, "write");
     if (!count) co_await fail(count.error());
-    bytes = bytes.subspan(*count);
+    at += *count;
   }
 }
 
@@ -125,6 +136,7 @@ Task<void> Stream::write_kept(std::string text) {
 
 Task<size_t> Stream::read_pieces(std::span<const MutablePiece> pieces) {
   static_assert(sizeof(MutablePiece) == sizeof(io::Slice));
+  if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "read");
   Future<int64_t> reading = transfer(handle_, Opcode::read_vector,
                                      const_cast<MutablePiece*>(pieces.data()), pieces.size());
   Result<int64_t> result = co_await reading;
@@ -133,6 +145,7 @@ Task<size_t> Stream::read_pieces(std::span<const MutablePiece> pieces) {
 
 Task<size_t> Stream::write_pieces(std::span<const Piece> pieces) {
   static_assert(sizeof(Piece) == sizeof(io::Slice));
+  if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "write");
   Future<int64_t> writing =
       transfer(handle_, Opcode::write_vector, const_cast<Piece*>(pieces.data()), pieces.size());
   Result<int64_t> result = co_await writing;
@@ -190,6 +203,11 @@ Result<Address> Listener::address() const {
 }
 
 Task<Stream> Listener::accept(Address* peer) {
+  if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "accept");
+  if (kept_.is_open()) {
+    if (peer != nullptr) *peer = name_of(kept_, Opcode::peer_name, "accept").value_or(Address{});
+    co_return Stream(std::move(kept_));
+  }
   Error error;
   Begun* begun = begin_on(handle_, Opcode::accept, error);
   if (begun == nullptr) co_return error;
@@ -199,6 +217,10 @@ Task<Stream> Listener::accept(Address* peer) {
   Result<int64_t> result = co_await accepting;
   Result<Handle> handle = keep_opened(executor.next_keeper(), result, "accept");
   if (!handle) co_return handle.error();
+  if (co_await stop_requested()) {
+    if (is_open()) kept_ = std::move(*handle);
+    co_return Error(Errc::cancelled, {}, "accept");
+  }
   co_return Stream(std::move(*handle));
 }
 

@@ -27,6 +27,8 @@ Result<void> UdpSocket::set_broadcast(bool on) {
 }
 
 Task<Datagram> UdpSocket::receive(std::span<std::byte> buffer) {
+  // As in net/stream.cpp: what it took nobody would get.
+  if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "receive");
   Error error;
   Begun* begun = begin_on(handle_, Opcode::receive_from, error);
   if (begun == nullptr) co_return error;
@@ -44,6 +46,7 @@ Task<Datagram> UdpSocket::receive(std::span<std::byte> buffer) {
 }
 
 Task<void> UdpSocket::send_to(Address to, std::span<const std::byte> bytes) {
+  if (co_await stop_requested()) co_await fail(Error(Errc::cancelled, {}, "send"));
   Error error;
   Begun* begun = begin_on(handle_, Opcode::send_to, error);
   if (begun == nullptr) co_await fail(error);

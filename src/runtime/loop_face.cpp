@@ -29,6 +29,18 @@ runtime::LoopSystem* system_behind(detail::Port* port) noexcept {
   return static_cast<runtime::LoopSystem*>(port);
 }
 
+using EndsWhen = drivers::Loop::EndsWhen;
+
+bool tick(detail::Port* port, std::chrono::milliseconds max_wait, EndsWhen end) {
+  runtime::Entered call(system_behind(port));
+  if (!call) return false;
+  const auto wait_ms = std::min(static_cast<uint64_t>(max_wait.count() > 0 ? max_wait.count() : 0),
+                                runtime::kLongestTimeMs);
+  bool again = false;
+  const Errc result = call->loop.run_once(wait_ms * base::kNanosPerMilli, again, end);
+  return ok(result) && again;
+}
+
 }  // namespace
 
 Loop::Loop(const LoopOptions& options) : SystemFace(open_port(options)) {}
@@ -43,13 +55,10 @@ Errc Loop::run() {
 }
 
 bool Loop::run_once(std::chrono::milliseconds max_wait) {
-  runtime::Entered call(system_behind(port_));
-  if (!call) return false;
-  const auto wait_ms = std::min(static_cast<uint64_t>(max_wait.count() > 0 ? max_wait.count() : 0),
-                                runtime::kLongestTimeMs);
-  bool again = false;
-  const Errc result = call->loop.run_once(wait_ms * base::kNanosPerMilli, again);
-  return ok(result) && again;
+  return tick(port_, max_wait, EndsWhen::nobody_is_alive);
+}
+bool Loop::run_on(std::chrono::milliseconds max_wait) {
+  return tick(port_, max_wait, EndsWhen::nothing_can_come);
 }
 
 void Loop::request_stop() noexcept {

@@ -1,5 +1,6 @@
 // The functions by which tasks are spawned, and run to their end by whoever waits for them.
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -14,7 +15,9 @@
 #include "base/thread.hpp"
 #include "core/waker.hpp"
 #include "kinds/coroutine/coroutine.hpp"
+#include "kinds/fiber/deadline.hpp"
 #include "kinds/fiber/fiber.hpp"
+#include "kinds/fiber/future_wait.hpp"
 #include "net/operate.hpp"
 #include "runtime/port.hpp"
 #include "runtime/spawn_request.hpp"
@@ -105,20 +108,34 @@ class FiberRoot : public TaskRoot {
   async::WaitEdge edge_;
 };
 
-// False: the fiber is to end; the chain has ended all the same.
-bool run_in_fiber(kinds::Fiber& fiber, std::coroutine_handle<> first, TaskRoot*& root) {
+// Killed: the fiber is to end; the chain has ended all the same.
+WaitEnd run_in_fiber(kinds::Fiber& fiber, std::coroutine_handle<> first, TaskRoot*& root,
+                     uint64_t limit_ms) {
   FiberRoot own(fiber);
   root = &own;
   own.begin(first);
-  bool is_wanted = true;
+  kinds::Deadline deadline;
+  if (limit_ms != kinds::kNoLimit) {
+    deadline.arm(fiber.turn().host, fiber.turn().actor, limit_ms);
+  }
+  WaitEnd end = WaitEnd::done;
+  const auto stop_for = [&](WaitEnd why) {
+    if (end == WaitEnd::done) own.request_stop();  // once
+    end = why;
+  };
   while (!own.run()) {
     while (!own.can_go_on()) {
+      if (end == WaitEnd::done && deadline.has_passed()) {
+        stop_for(WaitEnd::late);
+        continue;
+      }
       if (fiber.suspend() || own.can_go_on()) continue;
-      if (std::exchange(is_wanted, false)) own.request_stop();
+      stop_for(WaitEnd::killed);
       fiber.suspend_to_the_end();
     }
   }
-  return is_wanted;
+  deadline.cancel();
+  return end;
 }
 
 // The root of a chain that a thread runs.
@@ -129,6 +146,13 @@ class ThreadRoot : public TaskRoot {
     std::unique_lock hold(lock_);
     told_.wait(hold, [this] { return is_woken_; });
     is_woken_ = false;
+  }
+  // False: the time came first.
+  [[nodiscard]] bool sleep_until(std::chrono::steady_clock::time_point end) noexcept {
+    std::unique_lock hold(lock_);
+    if (!told_.wait_until(hold, end, [this] { return is_woken_; })) return false;
+    is_woken_ = false;
+    return true;
   }
 
  private:
@@ -144,25 +168,47 @@ class ThreadRoot : public TaskRoot {
   bool is_woken_ = false;
 };
 
-void run_on_thread(std::coroutine_handle<> first, TaskRoot*& root) {
+WaitEnd run_on_thread(std::coroutine_handle<> first, TaskRoot*& root, uint64_t limit_ms) {
+  using Clock = std::chrono::steady_clock;
+  constexpr uint64_t kLongestMs = uint64_t{10} * 365 * 24 * 3600 * 1000;  // clocks can say that
+  const bool is_limited = limit_ms != kinds::kNoLimit;
+  const std::chrono::milliseconds limit(std::min(limit_ms, kLongestMs));
+  const Clock::time_point end = is_limited ? Clock::now() + limit : Clock::time_point();
   ThreadRoot own;
   root = &own;
   own.begin(first);
+  bool is_late = false;
   while (!own.run()) {
-    while (!own.can_go_on()) own.sleep();
+    while (!own.can_go_on()) {
+      if (!is_limited || is_late) {
+        own.sleep();
+      } else if (!own.sleep_until(end)) {
+        is_late = true;
+        own.request_stop();
+      }
+    }
   }
+  return is_late ? WaitEnd::late : WaitEnd::done;
+}
+
+WaitEnd run_here(std::coroutine_handle<> first, TaskRoot*& root, uint64_t limit_ms) {
+  if (kinds::Fiber* fiber = kinds::Fiber::acting()) {
+    if (!fiber->may_wait()) return WaitEnd::refused;
+    return run_in_fiber(*fiber, first, root, limit_ms);
+  }
+  if (runtime::must_not_block()) return WaitEnd::refused;
+  return run_on_thread(first, root, limit_ms);
 }
 
 }  // namespace
 
 WaitEnd run_to_end(std::coroutine_handle<> first, TaskRoot*& root) {
-  if (kinds::Fiber* fiber = kinds::Fiber::acting()) {
-    if (!fiber->may_wait()) return WaitEnd::refused;
-    return run_in_fiber(*fiber, first, root) ? WaitEnd::done : WaitEnd::killed;
-  }
-  if (runtime::must_not_block()) return WaitEnd::refused;
-  run_on_thread(first, root);
-  return WaitEnd::done;
+  return run_here(first, root, kinds::kNoLimit);
+}
+
+WaitEnd run_to_end_for(std::coroutine_handle<> first, TaskRoot*& root,
+                       std::chrono::milliseconds time) {
+  return run_here(first, root, static_cast<uint64_t>(std::max<int64_t>(time.count(), 0)));
 }
 
 }  // namespace jzx::detail

@@ -188,7 +188,7 @@ MessageNode* take_message(ChannelCore* core, Errc& why) noexcept {
   return nullptr;
 }
 Future<void> message_ready(ChannelCore* core) noexcept {
-  if (core == nullptr) return Future<void>::failed(Errc::invalid_arg);
+  if (core == nullptr) return Future<void>::failed(receiver_error(Errc::invalid_arg, "recv"));
   return wait_in<void>("recv", [&](Waiter& waiter) { core->wait_for_message(waiter); });
 }
 size_t count_messages(ChannelCore* core) noexcept { return core != nullptr ? core->count() : 0; }
@@ -198,7 +198,7 @@ void close_channel(ChannelCore* core) noexcept {
 }
 bool is_channel_closed(ChannelCore* core) noexcept { return core == nullptr || core->is_closed(); }
 Future<void> channel_closed(ChannelCore* core) noexcept {
-  if (core == nullptr) return Future<void>::failed(Errc::invalid_arg);
+  if (core == nullptr) return Future<void>::failed(sender_error(Errc::invalid_arg, "channel"));
   return wait_in<void>("channel", [&](Waiter& waiter) { core->wait_for_end(waiter); });
 }
 

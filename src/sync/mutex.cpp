@@ -33,7 +33,10 @@ Condition::Condition(Mutex& mutex) : core_(mutex.core_), queue_(make_condition(c
 Condition::~Condition() { core_.condition_ends(queue_); }
 
 Future<MutexGuard> Condition::wait(MutexGuard&& guard) noexcept {
-  if (!guard.permit_.is_of(core_)) return Future<MutexGuard>::failed(Errc::invalid_arg);
+  if (!guard.permit_.is_of(core_)) {
+    return Future<MutexGuard>::failed(
+        Error(Errc::invalid_arg, "a condition takes a guard of its own mutex", "condition"));
+  }
   return detail::wait_in<MutexGuard>("condition", [&](detail::Waiter& waiter) {
     guard.permit_.disown();
     core_.wait(queue_, waiter);

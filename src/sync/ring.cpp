@@ -151,11 +151,11 @@ SharedNode* take_newest(RingCore* core, RingPosition& position) noexcept {
   return core != nullptr ? core->take_newest(position) : nullptr;
 }
 Future<void> ring_ready(RingCore* core, RingPosition position, const char* source) noexcept {
-  if (core == nullptr) return Future<void>::failed(Errc::invalid_arg);
+  if (core == nullptr) return Future<void>::failed(receiver_error(Errc::invalid_arg, source));
   return wait_in<void>(source, [&](Waiter& waiter) { core->wait(position, waiter); });
 }
 Future<void> ring_unheard(RingCore* core) noexcept {
-  if (core == nullptr) return Future<void>::failed(Errc::invalid_arg);
+  if (core == nullptr) return Future<void>::failed(sender_error(Errc::invalid_arg, "channel"));
   return wait_in<void>("channel", [&](Waiter& waiter) { core->wait_for_nobody(waiter); });
 }
 

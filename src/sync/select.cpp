@@ -104,7 +104,10 @@ struct SelectState final : FutureState<Selection> {
     const uint32_t winner = first.load(std::memory_order_relaxed);  // of one counted off before
     if (winner < count) {
       const Errc outcome = arms()[winner].outcome;
-      if (!has_come(outcome)) return put_result(Error(outcome, {}, "select"));
+      if (!has_come(outcome)) {
+        const bool is_empty = outcome == Errc::invalid_arg;
+        return put_result(Error(outcome, is_empty ? "of a future that is empty" : "", "select"));
+      }
       selection.index = winner;
     } else if (selection.came == 0) {
       return put_result(Error(Errc::cancelled, {}, "select"));
@@ -132,7 +135,8 @@ namespace jzx {
 Future<Selection> select(std::span<Future<void>> waits) noexcept {
   using sync::SelectState;
   if (waits.empty() || waits.size() > sync::kMost) {
-    return Future<Selection>::failed(Errc::invalid_arg);
+    return Future<Selection>::failed(
+        Error(Errc::invalid_arg, "for at least one future, and at most 64", "select"));
   }
   const size_t size = SelectState::size_for(waits.size());
   void* block = detail::take_future_block(size);

@@ -59,6 +59,20 @@ void on_another_thread(Work work) {
   std::thread(work).join();
 }
 
+// Under the address sanitizer every block goes back to the system at once.
+#ifdef __SANITIZE_ADDRESS__
+
+TEST(FutureMemoryDeathTest, ThatWasGivenBackIsNotUsed) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  auto* block = static_cast<volatile char*>(detail::take_future_block(kSize));
+  ASSERT_NE(block, nullptr);
+  detail::give_future_block(const_cast<char*>(block), kSize);
+  EXPECT_DEATH(block[0] = 1, "heap-use-after-free");
+  EXPECT_DEATH(block[kSize - 1] = 1, "heap-use-after-free");
+}
+
+#else
+
 TEST(FutureMemory, IsTakenAgainOnTheThreadThatGaveIt) {
   Blocks blocks;
   blocks.take(50);
@@ -80,6 +94,8 @@ TEST(FutureMemory, ThatEndsOnAnotherThreadComesBack) {
   }
   EXPECT_EQ(taken_from_system, before);
 }
+
+#endif
 
 TEST(FutureMemory, IsKeptOnlyUpToABound) {
   constexpr size_t kMany = 20'000;

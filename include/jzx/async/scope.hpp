@@ -23,7 +23,8 @@
 //   with_timeout(5s, task)       a task that is asked to stop when the time is up; see timeout.hpp
 //   with_stop(token, task)       a task that is asked to stop when the std::stop_token is
 //   co_await jzx::stop_token()   a std::stop_token that tells when this task is asked to stop
-//   all(task, task), race, any, all_settled     run them in a scope
+//   all(task, task), race, any, all_settled     run them in a scope; those that are not needed any
+//                                               more are asked to stop before they run again
 #pragma once
 
 #include <memory>
@@ -56,10 +57,7 @@ class Scope {
   // rejected without memory.
   template <class T>
   [[nodiscard]] Future<T> start(Task<T> task) {
-    FutureAndPromise<T> made = Promise<T>::try_make();
-    if (!made.future.is_valid()) return Future<T>::failed(Errc::no_memory);
-    add<Started<T>>(std::move(task), std::move(made.promise));
-    return std::move(made.future);
+    return start_as(std::move(task), nullptr);
   }
   void stop() {
     is_stopped_ = true;
@@ -68,6 +66,11 @@ class Scope {
 
   // ---- for the library ----
 
+  // Cancelling this future, where the scope runs, asks the task to stop.
+  template <class T>
+  [[nodiscard]] Future<T> start_stoppable(Task<T> task) {
+    return start_as(std::move(task), &StartState<T>::stop);
+  }
   void set_body(const detail::ChildChain& body) noexcept { body_ = &body; }
   void note_error(const Error& error) {
     if (error_.has_value() || (is_stopped_ && error.code() == Errc::cancelled)) return;
@@ -92,39 +95,68 @@ class Scope {
     Scope& scope;
     Task<T> task;
   };
+  // The future of a task that was started. Its chain has ended when the result is there.
+  template <class T>
+  struct StartState final : detail::FutureState<T> {
+    StartState() noexcept : detail::FutureState<T>(detail::Stage::pending, sizeof(StartState)) {}
+    ~StartState() = delete;  // the state ends by itself
+    static void stop(detail::FutureCore& core) {
+      if (detail::ChildChain* chain = static_cast<StartState&>(core).chain) chain->request_stop();
+    }
+    detail::ChildChain* chain = nullptr;
+  };
   template <class T>
   struct Started final : detail::ChildChain {
-    Started(Scope& the_scope, Task<T>&& the_task, Promise<T>&& the_promise) noexcept
-        : ChildChain(the_scope.nursery_, &finish),
-          task(std::move(the_task)),
-          promise(std::move(the_promise)) {}
+    Started(Scope& the_scope, Task<T>&& the_task, StartState<T>& the_state) noexcept
+        : ChildChain(the_scope.nursery_, &finish), task(std::move(the_task)), state(the_state) {
+      state.chain = this;
+    }
     static void finish(ChildChain& chain) {
       auto& self = static_cast<Started&>(chain);
-      Promise<T> promise = std::move(self.promise);
-      Result<T> result = self.task.take();
+      StartState<T>& state = self.state;
+      state.put_result(self.task.take());
+      state.chain = nullptr;
       end(self);
-      if (!result) return promise.reject(result.error());
-      if constexpr (std::is_void_v<T>) {
-        promise.resolve();
-      } else {
-        promise.resolve(*std::move(result));
-      }
+      state.settle();
     }
-    void cannot_begin(const Error& error) { promise.reject(error); }
+    void cannot_begin(const Error& error) {
+      state.chain = nullptr;
+      state.put_result(error);
+      state.settle();
+    }
     Task<T> task;
-    Promise<T> promise;
+    StartState<T>& state;
   };
+  template <class T>
+  [[nodiscard]] Future<T> start_as(Task<T>&& task, detail::FutureCore::Cancel cancel) {
+    static_assert(alignof(StartState<T>) <= detail::kFutureAlignment);
+    void* block = detail::take_future_block(sizeof(StartState<T>));
+    if (block == nullptr) return Future<T>::failed(Errc::no_memory);
+    auto& state = *::new (block) StartState<T>;
+    state.detail::FutureCore::cancel = cancel;
+    Future<T> future(&state);
+    add<Started<T>>(std::move(task), state);
+    return future;
+  }
   template <class Chain>
   static void end(Chain& chain) noexcept {
     chain.~Chain();
     detail::give_future_block(&chain, sizeof(Chain));
   }
 
+  // There is no memory for the chain.
+  void cannot_add() { note_error(Error(Errc::no_memory, {}, "scope")); }
+  template <class T>
+  void cannot_add(StartState<T>& state) {
+    state.put_result(Error(Errc::no_memory, {}, "scope"));
+    state.settle();
+  }
+
   template <class Chain, class T, class... Args>
   void add(Task<T>&& task, Args&&... args) {
     static_assert(alignof(Chain) <= detail::kFutureAlignment);
     void* block = detail::take_future_block(sizeof(Chain));
-    if (block == nullptr) return note_error(Error(Errc::no_memory, {}, "scope"));
+    if (block == nullptr) return cannot_add(std::forward<Args>(args)...);
     auto& chain = *::new (block) Chain(*this, std::move(task), std::forward<Args>(args)...);
     if (!chain.task.can_begin()) {
       chain.cannot_begin(chain.task.take().error());
@@ -240,7 +272,7 @@ namespace detail {
 template <template <class> class Make, class... T>
 Task<typename Make<PackOf<T...>>::Value> gather_in(Scope& scope, Task<T>&... tasks) {
   // A list in braces is made in its order, the arguments of a call in any.
-  std::tuple<Future<T>...> futures{scope.start(std::move(tasks))...};
+  std::tuple<Future<T>...> futures{scope.start_stoppable(std::move(tasks))...};
   auto whole =
       std::apply([](Future<T>&... each) { return gather<Make>(std::move(each)...); }, futures);
   auto result = co_await whole;
@@ -266,7 +298,7 @@ template <template <class> class Make, class T>
 Task<typename Make<RangeOf<T>>::Value> gather_list_in(Scope& scope, std::vector<Task<T>>& tasks) {
   std::vector<Future<T>> futures;
   futures.reserve(tasks.size());
-  for (Task<T>& task : tasks) futures.push_back(scope.start(std::move(task)));
+  for (Task<T>& task : tasks) futures.push_back(scope.start_stoppable(std::move(task)));
   auto whole = gather_range<Make>(std::move(futures));
   auto result = co_await whole;
   scope.stop();

@@ -36,6 +36,7 @@
 // each wait.
 #pragma once
 
+#include <chrono>
 #include <coroutine>
 #include <exception>
 #include <type_traits>
@@ -299,6 +300,9 @@ struct TypedTaskPromise<void> : TaskResult<void> {
 // Runs the chain in the way of whoever calls: a fiber is suspended, a thread blocks. A fiber that
 // is asked to end meanwhile asks the chain to stop, and comes back when that has ended.
 [[nodiscard]] JZX_API WaitEnd run_to_end(std::coroutine_handle<> first, TaskRoot*& root);
+// The same; when the time is up it asks the chain to stop, and the end is late.
+[[nodiscard]] JZX_API WaitEnd run_to_end_for(std::coroutine_handle<> first, TaskRoot*& root,
+                                             std::chrono::milliseconds time);
 
 }  // namespace detail
 
@@ -327,22 +331,13 @@ class [[nodiscard]] Task {
   // blocks. Handlers do not wait: refused there; spawn it instead.
   Result<T> get() {
     if (!can_begin()) return take();
-    switch (detail::run_to_end(task_, task_.promise().root)) {
-      case detail::WaitEnd::done:
-      case detail::WaitEnd::late:
-      case detail::WaitEnd::timed_out:
-        break;
-      case detail::WaitEnd::refused:
-        return Error(Errc::invalid_arg,
-                     "get() would wait inside a handler, which runs to its end: spawn_async() it");
-      case detail::WaitEnd::killed:
-        end();
-        detail::unwind_fiber();
-        return Error(Errc::killed);
-      case detail::WaitEnd::deadlock:
-        break;  // a chain hears of it where it waits
-    }
-    return take();
+    return take_after(detail::run_to_end(task_, task_.promise().root));
+  }
+  // The same, but when the time is up it is asked to stop; the answer is then Errc::timed_out, or
+  // the value if that came after all. It never answers before the task has ended.
+  Result<T> get_for(std::chrono::milliseconds time) {
+    if (!can_begin()) return take();
+    return take_after(detail::run_to_end_for(task_, task_.promise().root, time));
   }
 
   // ---- for the library ----
@@ -362,18 +357,51 @@ class [[nodiscard]] Task {
   }
   // When it has ended, or could not begin: what it returned, or why not. The task is empty then.
   [[nodiscard]] Result<T> take() {
-    if (task_ == nullptr) return Error(failure_, {}, "task");
+    if (task_ == nullptr) return error_of_none();
     struct End {
       ~End() { task.end(); }
       Task& task;
     } const last{*this};
-    if (!task_.promise().has_result) return Error(Errc::invalid_arg, "the task was run before");
+    if (!task_.promise().has_result) {
+      return Error(Errc::invalid_arg, "the task has begun elsewhere", "task");
+    }
     return std::move(task_.promise().result);
   }
 
  private:
+  [[nodiscard]] Result<T> take_after(detail::WaitEnd end_of_wait) {
+    switch (end_of_wait) {
+      case detail::WaitEnd::done:
+        break;
+      case detail::WaitEnd::late:
+      case detail::WaitEnd::timed_out: {
+        Result<T> result = take();
+        if (!result) return Error(Errc::timed_out, {}, "get_for");
+        return result;
+      }
+      case detail::WaitEnd::refused:
+        return Error(Errc::invalid_arg,
+                     "get() would wait inside a handler, which runs to its end: spawn_async() it");
+      case detail::WaitEnd::killed:
+        end();
+        detail::unwind_fiber();
+        return Error(Errc::killed);
+      case detail::WaitEnd::deadlock:
+        break;  // a chain hears of it where it waits
+    }
+    return take();
+  }
+
   void end() noexcept {
     if (task_ != nullptr) std::exchange(task_, nullptr).destroy();
+  }
+  // Of one without a coroutine.
+  [[nodiscard]] Error error_of_none() const noexcept {
+    return Error(failure_,
+                 failure_ == Errc::invalid_arg
+                     ? "the task is empty: its result was taken, or it was moved from"
+                     : "",
+                 "task");
   }
 
   std::coroutine_handle<promise_type> task_;

@@ -2,7 +2,7 @@
 //
 //   auto answer = with_timeout(5s, actor.ask(Question{}));     a future, for every way to wait
 //   auto result = co_await with_timeout(5s, fetch(1));         a task, of a task
-//   future.get_for(5s)                                         in a fiber or on a thread
+//   future.get_for(5s), task.get_for(5s)                       in a fiber or on a thread
 //
 // When the time is up it cancels what it waits for, waits for the end of that, and answers
 // Errc::timed_out; or with the value, if that came after all. What is waited for may use memory of
@@ -47,26 +47,16 @@ inline Task<void> sleep_in_task(std::chrono::milliseconds time) {
   Result<void> result = co_await nap;
   co_await result;
 }
-
-}  // namespace detail
-
-// Until the timer is up, which is any future.
-template <class T>
-[[nodiscard]] Future<T> with_timeout(Future<void> timer, Future<T> future) {
-  return detail::GatherState<T, detail::MakeTimed<T>>::of(std::move(future), std::move(timer));
-}
-template <class T>
-[[nodiscard]] Future<T> with_timeout(std::chrono::milliseconds time, Future<T> future) {
-  if (future.is_ready()) return future;
-  return with_timeout(jzx::sleep(time), std::move(future));
+inline Task<void> wait_in_task(Future<void> timer) {
+  Result<void> result = co_await timer;
+  co_await result;
 }
 
-// The same for a task, which is asked to stop.
 template <class T>
-Task<T> with_timeout(std::chrono::milliseconds time, Task<T> task) {
-  detail::Nursery nursery;
-  detail::KeptChain<T> work(nursery, std::move(task));
-  detail::KeptChain<void> clock(nursery, detail::sleep_in_task(time));
+Task<T> limited_by(Task<void> limit, Task<T> task) {
+  Nursery nursery;
+  KeptChain<T> work(nursery, std::move(task));
+  KeptChain<void> clock(nursery, std::move(limit));
   bool is_up = false;
   while (nursery.run_ready()) {
     if (work.has_ended()) {
@@ -89,6 +79,30 @@ Task<T> with_timeout(std::chrono::milliseconds time, Task<T> task) {
   } else {
     co_return std::move(work.result());
   }
+}
+
+}  // namespace detail
+
+// Until the timer is up, which is any future.
+template <class T>
+[[nodiscard]] Future<T> with_timeout(Future<void> timer, Future<T> future) {
+  return detail::GatherState<T, detail::MakeTimed<T>>::of(std::move(future), std::move(timer));
+}
+template <class T>
+[[nodiscard]] Future<T> with_timeout(std::chrono::milliseconds time, Future<T> future) {
+  if (future.is_ready()) return future;
+  return with_timeout(jzx::sleep(time), std::move(future));
+}
+
+// The same for a task, which is asked to stop. Its time begins when it does; a timer that is given
+// runs already.
+template <class T>
+Task<T> with_timeout(std::chrono::milliseconds time, Task<T> task) {
+  return detail::limited_by(detail::sleep_in_task(time), std::move(task));
+}
+template <class T>
+Task<T> with_timeout(Future<void> timer, Task<T> task) {
+  return detail::limited_by(detail::wait_in_task(std::move(timer)), std::move(task));
 }
 
 }  // namespace jzx

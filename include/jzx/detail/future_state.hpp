@@ -63,7 +63,8 @@ JZX_API void give_future_block(void* block, size_t size) noexcept;
 // ---- the untyped part ----
 
 struct FutureCore {
-  // Returns whose continuation is next, or nullptr.
+  // Returns whose continuation is next, or nullptr. One that finds that nobody waits any more
+  // leaves the state a discard to resume with, and returns it.
   using Resume = FutureCore* (*)(FutureCore& core);
   using Cancel = void (*)(FutureCore& core);
   static constexpr size_t kSlotSize = 48;
@@ -107,6 +108,12 @@ inline void go_on(FutureCore* core) {
   if (core.cancel == nullptr) return core.handover.take_back();
   core.cancel(core);
   return false;
+}
+
+// Of a future without a state.
+[[nodiscard]] inline Error error_of_none(Errc code) noexcept {
+  if (code != Errc::invalid_arg) return Error(code);
+  return Error(code, "the future is empty: its result was taken, or it was moved from", "future");
 }
 
 // The future's end waits for the result; afterwards the caller owns the state.
@@ -166,8 +173,10 @@ struct FutureState : FutureCore {
   [[nodiscard]] bool settle_if_wanted() {
     const Settled settled = handover.settle();
     if (settled == Settled::first) return true;
-    const bool is_wanted = settled == Settled::second && resume != &discard;
-    go_on(settled == Settled::second ? this : discard(*this));
+    if (settled == Settled::orphaned || resume == &discard) return discard(*this), false;
+    FutureCore* next = resume(*this);
+    const bool is_wanted = next != this;  // its end is next: nobody waits any more
+    go_on(next);
     return is_wanted;
   }
   // The same for a continuation: whose turn is next.

@@ -92,7 +92,7 @@ class Gathering {
   template <class T>
   [[nodiscard]] Result<T> take(uint32_t number) {
     auto* state = static_cast<FutureState<T>*>(std::exchange(strands_[number].upstream, nullptr));
-    if (state == nullptr) return Error(strands_[number].failure);
+    if (state == nullptr) return error_of_none(strands_[number].failure);
     return state->take_result();
   }
   template <class T>

@@ -58,6 +58,20 @@ struct Waiter : WaiterLink {
 // The canceller's part; see above.
 JZX_API void cancel_wait(Waiter& waiter) noexcept;
 
+// Why an end of a channel has nothing to give or to take.
+[[nodiscard]] inline Error receiver_error(Errc code, const char* source) noexcept {
+  const bool is_empty = code == Errc::invalid_arg;
+  return Error(code,
+               is_empty ? "the receiver is empty: it was moved from, or never had a channel" : "",
+               source);
+}
+[[nodiscard]] inline Error sender_error(Errc code, const char* source) noexcept {
+  const bool is_empty = code == Errc::invalid_arg;
+  return Error(code,
+               is_empty ? "the sender is empty: it was moved from, or never had a channel" : "",
+               source);
+}
+
 // T is void, or made from the Waiter that was granted.
 template <class T>
 struct WaitState final : FutureState<T>, Waiter {

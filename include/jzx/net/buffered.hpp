@@ -5,7 +5,8 @@
 // without an end is an error, Errc::too_long, and is not stored for ever: the reader holds at most
 // the limit and one read more.
 //
-// Cancelling loses nothing: what came stays in the reader, and the next call goes on with it.
+// Cancelling loses nothing: what came stays in the reader, and the next call goes on with it. A
+// call that is asked to stop takes nothing out any more, so this holds in a race() too.
 //
 // Threads: as the stream's. The stream must be there as long as the reader is.
 #pragma once
@@ -60,7 +61,9 @@ class JZX_API BufferedReader {
   size_t end_ = 0;
 };
 
-// Writes a frame as read_frame() reads it.
-[[nodiscard]] JZX_API Task<void> write_frame(Stream& stream, std::span<const std::byte> bytes);
+// Writes a frame as read_frame() reads it. `done` as in Stream::write_all(), and counts the four
+// bytes of the length too: a frame that was cancelled is finished by the same call again.
+[[nodiscard]] JZX_API Task<void> write_frame(Stream& stream, std::span<const std::byte> bytes,
+                                             size_t* done = nullptr);
 
 }  // namespace jzx::net

@@ -79,6 +79,7 @@ class JZX_API Signal {
   explicit Signal(detail::Handle handle) noexcept : handle_(std::move(handle)) {}
 
   detail::Handle handle_;
+  uint32_t kept_ = 0;  // came when their task was asked to stop
 };
 
 }  // namespace jzx::net

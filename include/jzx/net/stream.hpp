@@ -15,10 +15,10 @@
 // must be there until the task has ended, which is all that is asked of it: a task that is
 // cancelled ends when the operation has, and not before.
 //
-// What a cancelled task may have done: read() and accept() have taken nothing, or answer with what
-// they took; write() has written nothing, or answers how much. read_exact() and write_all() may
-// have got on in part: their error is Errc::cancelled, and where they got to is lost; use read()
-// and write() where that matters.
+// What a cancelled task may have done: read() has taken nothing, or answers with what it took;
+// write() has written nothing, or answers how much; a connection that accept() cannot deliver any
+// more is given by the next one. read_exact() and write_all() may have got on in part, and note in
+// `done` where they are: called again with the same arguments they go on from there.
 //
 // Errors: Errc::io_failed with the errno in Error::system_code(); Errc::end_of_stream, if the peer
 // ended before all was there; Errc::cancelled; Errc::closed, if the stream is not open;
@@ -73,11 +73,12 @@ class JZX_API Stream {
   [[nodiscard]] Task<size_t> read(std::span<std::byte> buffer);
   // As many as there is room for, at least one.
   [[nodiscard]] Task<size_t> write(std::span<const std::byte> bytes);
-  // All of it. end_of_stream: the peer sent less.
-  [[nodiscard]] Task<void> read_exact(std::span<std::byte> buffer);
-  [[nodiscard]] Task<void> write_all(std::span<const std::byte> bytes);
-  [[nodiscard]] Task<void> write_all(std::string_view text) {
-    return write_all(std::as_bytes(std::span(text)));
+  // All of it. end_of_stream: the peer sent less. With `done` it begins there, and notes there how
+  // far it is, also when it fails or is cancelled.
+  [[nodiscard]] Task<void> read_exact(std::span<std::byte> buffer, size_t* done = nullptr);
+  [[nodiscard]] Task<void> write_all(std::span<const std::byte> bytes, size_t* done = nullptr);
+  [[nodiscard]] Task<void> write_all(std::string_view text, size_t* done = nullptr) {
+    return write_all(std::as_bytes(std::span(text)), done);
   }
   // A temporary would be gone before the task begins: it is kept by the task.
   template <class Text>
@@ -122,7 +123,10 @@ class JZX_API Listener {
                                              const ListenOptions& options = {}, Home home = {});
 
   [[nodiscard]] bool is_open() const noexcept { return handle_.is_open(); }
-  void close() noexcept { handle_.close(); }
+  void close() noexcept {
+    handle_.close();
+    kept_.close();
+  }
   [[nodiscard]] Result<Address> address() const;
 
   // The next connection; it belongs to the system of whoever accepts it, if that runs in one, and
@@ -135,6 +139,7 @@ class JZX_API Listener {
 
  private:
   detail::Handle handle_;
+  detail::Handle kept_;  // a connection that came when its task was asked to stop
 };
 
 }  // namespace jzx::net

@@ -39,7 +39,7 @@ class BroadcastReceiver {
   [[nodiscard]] Result<T> try_recv() {
     Errc why = Errc::ok;
     detail::SharedNode* node = detail::take_from_ring(end_.core(), end_.position, why, missed_);
-    if (node == nullptr) return Error(why, {}, "recv");
+    if (node == nullptr) return detail::receiver_error(why, "recv");
     const detail::SharedMessage<T> message(*node);
     return Result<T>(std::in_place, message.value());
   }
@@ -49,12 +49,14 @@ class BroadcastReceiver {
   [[nodiscard]] Future<void> ready() noexcept {
     return detail::ring_ready(end_.core(), end_.position, "recv");
   }
-  // The receiver must be there until the task has ended.
+  // The receiver must be there until the task has ended. A cancelled recv() has taken nothing.
   [[nodiscard]] Task<T> recv() { return recv_from(*this); }
 
  private:
   static Task<T> recv_from(BroadcastReceiver& receiver) {
     for (;;) {
+      // Whoever asked it to stop does not look at what it returns.
+      if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "recv");
       Result<T> received = receiver.try_recv();
       if (received.error().code() != Errc::empty) co_return std::move(received);
       Future<void> waiting = receiver.ready();

@@ -92,7 +92,9 @@ class Sender : public SenderBase<T> {
 
   [[nodiscard]] Future<SendPermit<T>> reserve() const noexcept {
     sync::ChannelCore* core = this->end_.core();
-    if (core == nullptr) return Future<SendPermit<T>>::failed(Errc::invalid_arg);
+    if (core == nullptr) {
+      return Future<SendPermit<T>>::failed(detail::sender_error(Errc::invalid_arg, "send"));
+    }
     return detail::wait_in<SendPermit<T>>(
         "send", [&](detail::Waiter& waiter) { detail::wait_for_place(*core, waiter); });
   }
@@ -108,7 +110,7 @@ class Sender : public SenderBase<T> {
       if (!permit) co_await fail(permit.error());
       sent = permit->send(std::move(message));
     }
-    if (!ok(sent)) co_await fail(Error(sent, {}, "send"));
+    if (!ok(sent)) co_await fail(detail::sender_error(sent, "send"));
   }
 };
 
@@ -133,15 +135,13 @@ class Receiver {
   [[nodiscard]] Result<T> try_recv() {
     Errc why = Errc::ok;
     detail::MessageNode* node = detail::take_message(end_.core(), why);
-    if (node == nullptr) return Error(why, {}, "recv");
+    if (node == nullptr) return detail::receiver_error(why, "recv");
     const detail::NodeOf<T> own(node);
     return Result<T>(std::in_place, std::move(own->value));
   }
   // Settles when try_recv() would give something; Errc::closed when nothing will come any more.
   [[nodiscard]] Future<void> ready() noexcept { return detail::message_ready(end_.core()); }
-  // The receiver must be there until the task has ended.
-  // A cancelled recv() has taken nothing. One that is an input of race() or any() may have taken a
-  // message when it lost: use select() over ready() there.
+  // The receiver must be there until the task has ended. A cancelled recv() has taken nothing.
   [[nodiscard]] Task<T> recv() { return recv_from(*this); }
   // Senders are refused from now on; what is there can still be received.
   void close() noexcept { detail::close_channel(end_.core()); }
@@ -151,6 +151,8 @@ class Receiver {
  private:
   static Task<T> recv_from(Receiver& receiver) {
     for (;;) {
+      // Whoever asked it to stop does not look at what it returns.
+      if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "recv");
       Result<T> received = receiver.try_recv();
       if (received.error().code() != Errc::empty) co_return std::move(received);
       Future<void> waiting = receiver.ready();

@@ -32,7 +32,7 @@ class WatchReceiver {
   // Errc::invalid_arg: the receiver is an empty one.
   [[nodiscard]] Result<T> get() {
     detail::SharedNode* node = detail::take_newest(end_.core(), end_.position);
-    if (node == nullptr) return Error(Errc::invalid_arg, {}, "watch");
+    if (node == nullptr) return detail::receiver_error(Errc::invalid_arg, "watch");
     const detail::SharedMessage<T> message(*node);
     return Result<T>(std::in_place, message.value());
   }

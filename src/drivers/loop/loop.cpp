@@ -60,23 +60,23 @@ Errc Loop::run() {
   {
     OnWorkersThread here(worker_, is_running_, running_thread_);
     home_thread_.store(&thread_name, std::memory_order_relaxed);  // as running_thread_
-    while (!is_over() && error == 0) error = worker_.tick(base::kNever);
+    while (!is_over(EndsWhen::nobody_is_alive) && error == 0) error = worker_.tick(base::kNever);
     forget_wake_up();
   }
   if (fd_.is_open()) update_fd();
   return error == 0 ? Errc::ok : Errc::unknown;
 }
 
-Errc Loop::run_once(uint64_t max_wait_ns, bool& again) {
+Errc Loop::run_once(uint64_t max_wait_ns, bool& again, EndsWhen end) {
   again = false;
   if (is_running_ || calls_inside_.load(std::memory_order_relaxed) > 0) return Errc::invalid_arg;
   int error = 0;
   {
     OnWorkersThread here(worker_, is_running_, running_thread_);
     home_thread_.store(&thread_name, std::memory_order_relaxed);  // as running_thread_
-    if (!is_over()) {
+    if (!is_over(end)) {
       error = worker_.tick(max_wait_ns);
-      again = !is_over();
+      again = !is_over(end);
     }
     if (!again) forget_wake_up();
   }

@@ -18,8 +18,14 @@ class Loop {
   // ok when stopped or when no actor is left alive; invalid_arg from inside its own run.
   [[nodiscard]] Errc run();
 
-  // One tick. `again` is false when stopped or nobody is left alive.
-  [[nodiscard]] Errc run_once(uint64_t max_wait_ns, bool& again);
+  // What ends a run, besides a stop.
+  enum class EndsWhen : uint8_t {
+    nobody_is_alive,
+    nothing_can_come,  // nobody is alive, no timer is armed, no operation is pending
+  };
+  // One tick. `again` is false when it has ended.
+  [[nodiscard]] Errc run_once(uint64_t max_wait_ns, bool& again,
+                              EndsWhen end = EndsWhen::nobody_is_alive);
 
   void request_stop() noexcept { worker_.request_stop(); }
 
@@ -55,8 +61,10 @@ class Loop {
     const int count = calls_inside_.load(std::memory_order_relaxed);
     calls_inside_.store(count + change, std::memory_order_relaxed);
   }
-  [[nodiscard]] bool is_over() noexcept {
-    return worker_.take_stop_request() || worker_.system.alive_count() == 0;
+  [[nodiscard]] bool is_over(EndsWhen end) noexcept {
+    if (worker_.take_stop_request()) return true;
+    if (worker_.system.alive_count() != 0) return false;
+    return end == EndsWhen::nobody_is_alive || !worker_.expects_something();
   }
 
   // A stop request that ended the run may have woken the reactor for it.

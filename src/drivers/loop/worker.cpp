@@ -92,12 +92,15 @@ void Worker::fire_timers() {
 
 void Worker::fire_due() {
   for (;;) {
+    base::Timer* timer = nullptr;
     {
       core::Timers hold(*this);
-      firing_ = wheel_.pop_due();
-      if (firing_ == nullptr) return;
+      timer = wheel_.pop_due();
+      // release: the one before has fired; pairs with disarm().
+      firing_.store(timer, std::memory_order_release);
     }
-    firing_->fire(*this);
+    if (timer == nullptr) return;
+    timer->fire(*this);
   }
 }
 
@@ -140,7 +143,9 @@ bool Worker::disarm(base::Timer& timer) {
     {
       core::Timers hold(*this);
       was_armed |= unlink_timer(timer);  // it may have been armed again while it fired
-      if (firing_ != &timer || !has_siblings || is_own_thread()) return was_armed;
+      // acquire: pairs with fire_due() and fired_for_good().
+      const bool is_firing = firing_.load(std::memory_order_acquire) == &timer;
+      if (!is_firing || !has_siblings || is_own_thread()) return was_armed;
     }
     base::yield_thread();
   }
@@ -210,6 +215,10 @@ uint32_t Worker::choose(uint32_t count, base::ChoiceSite) { return prng_.below(c
 // ---- seen from outside ----
 
 bool Worker::has_work() noexcept { return has_ready() || others_left_something(); }
+
+bool Worker::expects_something() noexcept {
+  return has_work() || reactor_->pending_count() > 0 || next_deadline_ns() != kNever;
+}
 
 uint64_t Worker::next_deadline_ns() {
   core::Timers hold(*this);

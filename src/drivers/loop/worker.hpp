@@ -71,6 +71,10 @@ class Worker : public core::Host {
   uint64_t now_ns() override { return clock_.now_ns(); }
   void arm(base::Timer& timer, uint64_t delay_ms) override;
   bool disarm(base::Timer& timer) override;
+  void fired_for_good(base::Timer&) noexcept override {
+    // release: what the timer was is over; pairs with disarm().
+    firing_.store(nullptr, std::memory_order_release);
+  }
   bool may_use_here() const noexcept override {
     // relaxed: a loop that nobody runs is its user's, one thread at a time.
     return has_siblings || is_own_thread() || !is_run_.load(std::memory_order_relaxed);
@@ -104,6 +108,8 @@ class Worker : public core::Host {
 
   // Is there anything that a tick would do without waiting?
   [[nodiscard]] bool has_work() noexcept;
+  // That, or will a timer or an operation bring some?
+  [[nodiscard]] bool expects_something() noexcept;
   // When the next timer is due: a time of the clock, or kNever. Exact.
   [[nodiscard]] uint64_t next_deadline_ns();
   // From now on, and until the next tick, foreign work makes the reactor's fd readable. False if
@@ -153,7 +159,7 @@ class Worker : public core::Host {
   io::ReactorPtr reactor_;
   base::TimerWheel wheel_;
   base::List<base::Timer, base::InTimerList> armed_;  // not yet stamped with a clock read
-  base::Timer* firing_ = nullptr;
+  base::Atomic<base::Timer*> firing_{nullptr};
   FdWatches watches_;
   BlockingPlace* blocking_ = nullptr;
   uint64_t longest_wait_ns_;

@@ -24,8 +24,9 @@ detail::FutureCore* resume_fiber(detail::FutureCore& core) {
     if (waiter.edge != nullptr) detail::end_wait(waiter.edge);
     waiter.waker.wake();
   });
-  if (!is_wanted) return waiter.discard(core);
-  return nullptr;
+  if (is_wanted) return nullptr;
+  core.resume = waiter.discard;
+  return &core;
 }
 
 }  // namespace

@@ -1,0 +1,106 @@
+// Operations that wait for the world, and are taken back.
+#include <array>
+#include <csignal>
+#include <vector>
+
+#include "net/place.hpp"
+#include "support/open_files.hpp"
+
+namespace jzx {
+namespace {
+
+using net::Address;
+using net::Listener;
+using net::Stream;
+
+class CancelledOperations : private testing::NoFileLeft, public net_test::Place {};
+JZX_IN_ALL_PLACES(CancelledOperations);
+
+// Writes until there is no room any more, and says how much was taken.
+Task<void> fill(Stream& stream, size_t& taken) {
+  const std::vector<std::byte> much(size_t{1} << 20);
+  for (;;) {
+    auto writing = stream.write(much);
+    Result<size_t> count = co_await writing;
+    if (!count) co_await fail(count.error());
+    taken += *count;
+  }
+}
+
+Task<size_t> count_to_end(Stream& stream) {
+  std::vector<std::byte> buffer(size_t{64} << 10);
+  for (size_t total = 0;;) {
+    auto reading = stream.read(buffer);
+    Result<size_t> count = co_await reading;
+    if (!count) co_return count.error();
+    if (*count == 0) co_return total;
+    total += *count;
+  }
+}
+
+TEST_P(CancelledOperations, AWriteThatWaitsForRoomHasWrittenNothing) {
+  auto ends = Stream::pair(system());
+  ASSERT_TRUE(ends.ok());
+  size_t taken = 0;
+  auto filling = system().spawn_async(fill(ends->first, taken));
+  std::array<std::byte, 1> byte;
+  ASSERT_TRUE(run(ends->second.read_exact(byte)).ok());  // it has begun
+  filling.cancel();
+  EXPECT_EQ(finish(std::move(filling)).error().code(), Errc::cancelled);
+  EXPECT_GT(taken, 0u);
+  ends->first.close();
+  EXPECT_EQ(*run(count_to_end(ends->second)) + 1, taken);
+}
+
+// Nobody accepts, and the queue of the kernel is full: most of them wait for an answer to their
+// first packet.
+TEST_P(CancelledOperations, AConnectThatWaitsClosesItsSocket) {
+  auto listener = Listener::open(Address::loopback(), {.backlog = 1}, system());
+  ASSERT_TRUE(listener.ok());
+  std::vector<Future<Stream>> connecting;
+  for (int i = 0; i < 16; ++i) {
+    connecting.push_back(system().spawn_async(Stream::connect(*listener->address(), system())));
+  }
+  Result<Stream> first = finish(std::move(connecting.front()));
+  EXPECT_TRUE(first.ok());
+  size_t cancelled = 0;
+  for (size_t i = 1; i < connecting.size(); ++i) {
+    connecting[i].cancel();
+    Result<Stream> result = finish(std::move(connecting[i]));
+    if (result) continue;
+    EXPECT_EQ(result.error().code(), Errc::cancelled);
+    ++cancelled;
+  }
+  EXPECT_GT(cancelled, 0u);
+}
+
+TEST_P(CancelledOperations, AWaitForAProcessMayBeBegunAgain) {
+  net::ProcessSpec spec;
+  spec.program = "sleep";
+  spec.arguments = {"1000"};
+  Result<net::Process> process = run(net::Process::start(spec, system()));
+  ASSERT_TRUE(process.ok()) << process.error().message();
+  for (int i = 0; i < 3; ++i) {
+    auto waiting = system().spawn_async(process->wait());
+    EXPECT_TRUE(run(net::resolve("127.0.0.1", 1, system())).ok());  // lets it begin
+    waiting.cancel();
+    EXPECT_EQ(finish(std::move(waiting)).error().code(), Errc::cancelled);
+  }
+  EXPECT_TRUE(process->kill(SIGKILL).ok());
+  EXPECT_EQ(run(process->wait())->signal, SIGKILL);
+}
+
+TEST_P(CancelledOperations, AnAcceptMayBeBegunAgain) {
+  auto listener = Listener::open(Address::loopback(), {}, system());
+  ASSERT_TRUE(listener.ok());
+  auto accepting = system().spawn_async(listener->accept());
+  EXPECT_TRUE(run(net::resolve("127.0.0.1", 1, system())).ok());  // lets it begin
+  accepting.cancel();
+  EXPECT_EQ(finish(std::move(accepting)).error().code(), Errc::cancelled);
+  auto client = run(Stream::connect(*listener->address(), system()));
+  ASSERT_TRUE(client.ok());
+  EXPECT_TRUE(run(listener->accept()).ok());
+}
+
+}  // namespace
+}  // namespace jzx
