@@ -76,6 +76,15 @@ namespace jzx::core {
   return true;
 }
 
+// The consumer, or while there is none: all mail is in the inbox afterwards, for who wants to see
+// it.
+inline void gather(Actor& actor) noexcept {
+  if (!has_mail(actor)) return;
+  Envelope* last = actor.inbox;
+  while (last->next != nullptr) last = last->next;
+  last->next = actor.arrivals.take_all();
+}
+
 // The consumer: `envelope` is the first in the inbox, and no longer counts as queued.
 inline void take_from_inbox(Actor& actor, Envelope& envelope, uint32_t flags) noexcept {
   actor.inbox = envelope.next;

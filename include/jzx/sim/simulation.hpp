@@ -30,6 +30,7 @@
 #include <string_view>
 #include <vector>
 
+#include <jzx/actor.hpp>
 #include <jzx/context.hpp>
 #include <jzx/net/address.hpp>
 #include <jzx/observer.hpp>
@@ -105,9 +106,65 @@ struct SimReport {
 };
 
 namespace detail {
+
 class SimRun;
 struct SimNodeState;
+
+// Stands in for the handler of one message of one type of actor.
+struct SimMock {
+  std::string_view actor;      // the type's name
+  const MessageType* key;      // of the message, or of the ask
+  const MessageType* instead;  // what calls `function`
+  std::shared_ptr<void> function;
+};
+JZX_API void add_mock(SimRun& run, SimMock mock);
+// The function of the mock that runs now.
+[[nodiscard]] JZX_API void* mock_function(const MessageType& instead) noexcept;
+
+template <class A, class M>
+using MockFunction = std::function<ReplyOf<A, M>(M, Context&)>;
+
+template <class A, class M>
+void handle_mocked(void*, Context& context, Envelope& envelope) {
+  auto& function = *static_cast<MockFunction<A, M>*>(mock_function(*envelope.type));
+  (void)function(std::move(message_in<M>(envelope)), context);
+}
+template <class A, class M>
+inline constexpr MessageType mocked_message{type_name<M>.data(),   &message_type<M>,
+                                            destroy_or_nothing<M>, &handle_mocked<A, M>,
+                                            &message_type<M>,      !fits_inline<M>};
+
+template <class A, class M>
+void handle_mocked_ask(void*, Context& context, Envelope& envelope) {
+  auto& function = *static_cast<MockFunction<A, M>*>(mock_function(*envelope.type));
+  auto& ask = message_in<Ask<M, ReplyOf<A, M>>>(envelope);
+  answer<ReplyOf<A, M>>(context, ask.promise, [&]() -> ReplyOf<A, M> {
+    return function(std::move(ask.message), context);
+  });
+}
+template <class A, class M>
+inline constexpr MessageType mocked_ask{type_name<M>.data(),
+                                        &message_type<Ask<M, ReplyOf<A, M>>>,
+                                        destroy_or_nothing<Ask<M, ReplyOf<A, M>>>,
+                                        &handle_mocked_ask<A, M>,
+                                        &message_type<M>,
+                                        !fits_inline<Ask<M, ReplyOf<A, M>>>};
+
 }  // namespace detail
+
+// A message that waits in a mailbox.
+struct SimMessage {
+  std::string type;  // as it is written in C++; of an ask, what is asked
+  Pid from;          // empty: from outside, or the system
+  const MessageType* key = nullptr;
+  const void* message = nullptr;  // good until the next step
+
+  // nullptr: it is another type.
+  template <class M>
+  [[nodiscard]] const M* as() const noexcept {
+    return key == &detail::message_type<M> ? static_cast<const M*>(message) : nullptr;
+  }
+};
 
 // One simulated machine: a system of its own, which may crash and be started again.
 class JZX_API SimNode : public SystemFace {
@@ -198,6 +255,25 @@ class JZX_API Sim : public SystemFace {
   [[nodiscard]] std::chrono::nanoseconds now() const noexcept;
   [[nodiscard]] uint64_t steps() const noexcept;
   [[nodiscard]] uint64_t seed() const noexcept;
+
+  // ---- single actors and messages; see testkit.hpp ----
+
+  // One turn of this actor. False: it has nothing to do now.
+  bool step(Pid actor);
+  // What waits for it, the oldest first.
+  [[nodiscard]] std::vector<SimMessage> mailbox(Pid actor);
+  // From now on messages M to actors of type A go to `handle(M, Context&)`, whose answer is the
+  // actor's. Its constructor and its other handlers are its own.
+  template <class A, class M, class F>
+  void mock(F&& handle) {
+    using Function = detail::MockFunction<A, M>;
+    const auto function = std::make_shared<Function>(std::forward<F>(handle));
+    constexpr std::string_view actor = detail::type_name_view<A>();
+    detail::add_mock(run_,
+                     {actor, &detail::message_type<M>, &detail::mocked_message<A, M>, function});
+    detail::add_mock(run_,
+                     {actor, detail::mocked_ask<A, M>.key, &detail::mocked_ask<A, M>, function});
+  }
 
   // ---- what must hold ----
 

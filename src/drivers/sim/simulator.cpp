@@ -49,7 +49,7 @@ void Simulator::take_over(SimHost& host, base::Runnable& work) {
     candidate.who = (uint64_t{1} << 63) | ++others_;
     return insert(candidate, ready);
   }
-  candidate.who = (uint64_t{host.node()} << 56) ^ actor->id();
+  candidate.who = name_of(host.node(), actor->id());
   if (actor->status != core::Status::init && core::has_mail(*actor)) {
     const uint64_t number = number_of(*actor->inbox);
     candidate.order = number;

@@ -46,6 +46,11 @@ class Simulator {
   // Runs the piece of work with this number among the candidates.
   void run_candidate(uint32_t index);
 
+  // How candidates name an actor.
+  [[nodiscard]] static uint64_t name_of(uint32_t node, core::ActorId id) noexcept {
+    return (uint64_t{node} << 56) ^ id;
+  }
+
   [[nodiscard]] VirtualTime& time() noexcept { return time_; }
   [[nodiscard]] Choices& choices() noexcept { return choices_; }
   [[nodiscard]] uint64_t steps() const noexcept { return step_number_; }

@@ -77,6 +77,11 @@ std::chrono::nanoseconds Sim::now() const noexcept {
 uint64_t Sim::steps() const noexcept { return run_.simulator.steps(); }
 uint64_t Sim::seed() const noexcept { return run_.seed; }
 
+// ---- single actors ----
+
+bool Sim::step(Pid actor) { return run_.step_of(actor); }
+std::vector<SimMessage> Sim::mailbox(Pid actor) { return run_.mailbox(actor); }
+
 // ---- what must hold ----
 
 void Sim::always(std::string what, std::function<bool()> holds) {

@@ -4,12 +4,14 @@
 #include <cstdlib>
 
 #include "core/guard.hpp"
+#include "core/mailbox.hpp"
 
 namespace jzx::detail {
 
 using drivers::sim::ChoiceSite;
 using drivers::sim::SimHost;
 using drivers::sim::Step;
+using drivers::sim::StepKind;
 
 // ---- the run ----
 
@@ -174,6 +176,65 @@ void SimRun::before_step(SimHost& host, const Step& step) {
   current_step_ = step.number;
   trace_.add_step(step);
   fail_if(oracles.before_step(host, step));
+  if (!mocks.empty() && step.kind == StepKind::message) put_mock(host, step);
+}
+
+// The message is about to be handled: its type says by whom.
+void SimRun::put_mock(SimHost& host, const Step& step) {
+  core::Actor* actor = host.system.actors.find(step.actor);
+  if (actor == nullptr || actor->inbox == nullptr) return;
+  Envelope& envelope = *actor->inbox;
+  const std::string_view type = actor->kind->type_name(*actor);
+  // The last one counts.
+  for (auto mock = mocks.rbegin(); mock != mocks.rend(); ++mock) {
+    if (mock->key != envelope.type->key || mock->actor != type) continue;
+    envelope.type = mock->instead;
+    return;
+  }
+}
+
+void add_mock(SimRun& run, SimMock mock) { run.mocks.push_back(std::move(mock)); }
+
+void* mock_function(const MessageType& instead) noexcept {
+  auto* host = static_cast<core::Host*>(base::Executor::current());
+  const SimRun& run = *static_cast<runtime::SimSystem*>(static_cast<Port*>(host->port))->run;
+  for (auto mock = run.mocks.rbegin(); mock != run.mocks.rend(); ++mock) {
+    if (mock->instead == &instead) return mock->function.get();
+  }
+  return nullptr;
+}
+
+// ---- single actors ----
+
+bool SimRun::step_of(Pid pid) {
+  if (has_failed() || pid.port() == nullptr) return false;
+  const auto& system = static_cast<runtime::SimSystem&>(*pid.port());
+  const uint64_t who = drivers::sim::Simulator::name_of(system.host.node(), pid.id());
+  const auto ready = simulator.candidates();
+  for (uint32_t i = 0; i < ready.size(); ++i) {
+    if (ready[i].who != who) continue;
+    simulator.run_candidate(i);
+    return !has_failed();
+  }
+  return false;
+}
+
+std::vector<SimMessage> SimRun::mailbox(Pid pid) {
+  std::vector<SimMessage> messages;
+  if (pid.port() == nullptr) return messages;
+  core::System& system = pid.port()->system;
+  core::Actor* actor = system.find_open(pid.id());
+  if (actor == nullptr) return messages;
+  core::gather(*actor);
+  for (Envelope* envelope = actor->inbox; envelope != nullptr; envelope = envelope->next) {
+    SimMessage message;
+    message.type = runtime::Trace::plain_name(envelope->type->inner->name);
+    if (envelope->sender != 0) message.from = Pid(pid.port(), envelope->sender);
+    message.key = envelope->type->inner;
+    message.message = inner_message(*envelope);
+    messages.push_back(std::move(message));
+  }
+  return messages;
 }
 
 void SimRun::after_step(SimHost& host, const Step& step) {
@@ -233,6 +294,7 @@ void SimNodeState::switch_on() {
       wanted, run.simulator,
       io::ReactorPtr(reactor, {wanted.allocator.free_fn, wanted.allocator.ctx}));
   JZX_ASSERT(system != nullptr);
+  system->run = &run;
   system->system.set_observer(this);
   face->port_ = system;
   if (number == 0 && run.sim_ != nullptr) run.sim_->port_ = system;

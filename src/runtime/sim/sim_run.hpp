@@ -58,6 +58,10 @@ class SimRun final : public drivers::sim::Witness {
   ~SimRun() override;
 
   void play(const std::function<void(Sim&)>& scenario);
+  // What play() does after the scenario: lets everything come to rest, and checks what must be so
+  // then.
+  void finish();
+  [[nodiscard]] Sim& sim() noexcept { return *sim_; }
 
   // ---- as Sim ----
   bool step(uint64_t latest_ns);
@@ -66,6 +70,8 @@ class SimRun final : public drivers::sim::Witness {
   [[nodiscard]] bool has_failed() const noexcept { return !failure_.empty(); }
   void set_faults(const SimFaults& faults);
   SimNode& node(std::string_view name);
+  bool step_of(Pid actor);
+  [[nodiscard]] std::vector<SimMessage> mailbox(Pid actor);
   void note(std::string text);
 
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
@@ -85,6 +91,7 @@ class SimRun final : public drivers::sim::Witness {
   std::vector<Claim> eventually;
   std::set<runtime::ActorKey> exempt;
   runtime::Oracles oracles;
+  std::vector<SimMock> mocks;
 
  private:
   friend struct SimNodeState;
@@ -100,7 +107,7 @@ class SimRun final : public drivers::sim::Witness {
   void fail_if(std::string wrong) {
     if (!wrong.empty()) fail(std::move(wrong));
   }
-  void finish();
+  void put_mock(drivers::sim::SimHost& host, const drivers::sim::Step& step);
   void strike();
   void crash_for_a_while();
   void cut_for_a_while();

@@ -9,6 +9,10 @@
 #include "drivers/sim/simulator.hpp"
 #include "runtime/port.hpp"
 
+namespace jzx::detail {
+class SimRun;
+}
+
 namespace jzx::runtime {
 
 struct SimOptions {
@@ -46,6 +50,7 @@ class SimSystem final : public detail::Port {
   }
 
   drivers::sim::SimHost host;
+  detail::SimRun* run = nullptr;  // the run of a simulation that it is part of, if it is
 
  private:
   template <class T, class... Args>

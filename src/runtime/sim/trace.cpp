@@ -41,19 +41,8 @@ const char* system_message(uint32_t tag) {
   return nullptr;
 }
 
-// What people would write: where there is no other name, an unnamed namespace says nothing.
-std::string plain_name(std::string_view name) {
-  std::string plain(name);
-  for (const std::string_view noise : {"{anonymous}::", "(anonymous namespace)::"}) {
-    for (size_t at = plain.find(noise); at != std::string::npos; at = plain.find(noise)) {
-      plain.erase(at, noise.size());
-    }
-  }
-  return plain;
-}
-
 std::string message_text(const Step& step) {
-  if (step.message != &raw_message_type) return plain_name(step.message->inner->name);
+  if (step.message != &raw_message_type) return Trace::plain_name(step.message->inner->name);
   if (step.tag >= core::kFirstSystemTag) {
     const char* name = system_message(step.tag);
     return name != nullptr ? name : "a system message";
@@ -81,6 +70,16 @@ const char* mishap_text(Mishap mishap) {
 }
 
 }  // namespace
+
+std::string Trace::plain_name(std::string_view name) {
+  std::string plain(name);
+  for (const std::string_view noise : {"{anonymous}::", "(anonymous namespace)::"}) {
+    for (size_t at = plain.find(noise); at != std::string::npos; at = plain.find(noise)) {
+      plain.erase(at, noise.size());
+    }
+  }
+  return plain;
+}
 
 void Trace::name_actor(ActorKey actor, std::string_view name) { names_[actor] = plain_name(name); }
 

@@ -1,0 +1,52 @@
+#include <jzx/sim/testkit.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "drivers/sim/policies.hpp"
+#include "runtime/sim/sim_run.hpp"
+
+namespace jzx {
+
+struct TestKit::Parts {
+  explicit Parts(const SimOptions& the_options) : options(the_options) {
+    run.set_faults(options.faults);
+  }
+
+  SimOptions options;
+  drivers::sim::Fifo policy;
+  detail::SimRun run{options, policy, 0, true};
+  bool is_finished = false;
+};
+
+TestKit::TestKit(const SimOptions& options) : parts_(std::make_unique<Parts>(options)) {}
+
+TestKit::~TestKit() {
+  if (parts_->is_finished) return;
+  const std::string wrong = finish();
+  if (wrong.empty()) return;
+  std::fprintf(stderr, "jzx: %s\n%s", wrong.c_str(), trace().c_str());
+  std::abort();
+}
+
+Sim& TestKit::sim() noexcept { return parts_->run.sim(); }
+
+void TestKit::tell(std::string_view how, std::string_view what) {
+  parts_->run.note(std::string(how) + std::string(what));
+}
+
+std::string TestKit::trace() const { return parts_->run.trace().text(SIZE_MAX); }
+
+void TestKit::advance(std::chrono::milliseconds time) {
+  drivers::sim::Simulator& simulator = parts_->run.simulator;
+  simulator.move_to(simulator.time().now_ns() +
+                    static_cast<uint64_t>(time.count()) * base::kNanosPerMilli);
+}
+
+std::string TestKit::finish() {
+  parts_->is_finished = true;
+  parts_->run.finish();
+  return parts_->run.failure();
+}
+
+}  // namespace jzx
