@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "waits/raw_socket.hpp"
+#include "support/raw_socket.hpp"
 #include "waits/scene.hpp"
 
 namespace jzx::testing {
