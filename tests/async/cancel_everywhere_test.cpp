@@ -1,56 +1,14 @@
-// Tasks that use everything, each cancelled at its first suspension, at its second, and so on until
-// one completes: whatever it waited for, it ends, answers `cancelled` or its result, and nothing is
-// left behind.
-//
-// The executor is a fiber on a loop whose time jumps: it runs the chain from one suspension to the
-// next, and lets the world turn by a millisecond when the chain cannot go on.
+// Tasks, chains, combinators, scopes and limits, cancelled at every suspension; locks, channels and
+// actors are in cancel_sync_test.cpp, I/O in tests/net/cancel_io_test.cpp.
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "cpp/clocked_loop.hpp"
+#include "async/cancel_everywhere.hpp"
 
 namespace jzx::testing {
 namespace {
-
-// Everything that a sample holds or hands over is counted.
-struct Counted {
-  explicit Counted(int the_value) : value(the_value) { ++alive; }
-  Counted(const Counted& other) : value(other.value) { ++alive; }
-  Counted& operator=(const Counted&) = default;
-  ~Counted() { --alive; }
-  int value;
-  static inline int alive = 0;
-};
-
-// Where values come from: promises that are resolved when their time has come.
-class World {
- public:
-  [[nodiscard]] Future<Counted> later(int ticks, int value) {
-    auto [future, promise] = jzx::promise<Counted>();
-    gifts_.push_back({now_ + ticks, value, std::move(promise)});
-    return std::move(future);
-  }
-  void turn() {
-    ++now_;
-    for (size_t i = 0; i < gifts_.size(); ++i) {
-      if (gifts_[i].due != now_) continue;
-      Promise<Counted> promise = std::move(gifts_[i].promise);
-      promise.resolve(Counted(gifts_[i].value));
-    }
-  }
-
- private:
-  struct Gift {
-    int due;
-    int value;
-    Promise<Counted> promise;
-  };
-  std::vector<Gift> gifts_;
-  int now_ = 0;
-};
 
 // ---- the samples; each returns 1 if nobody disturbs it ----
 
@@ -219,84 +177,33 @@ Task<int> watched(World& world) {
   co_return result;
 }
 
-struct Sample {
-  const char* name;
-  Task<int> (*make)(World& world);
+template <Task<int> (*kRun)(World&)>
+struct Plain final : Script {
+  using Script::Script;
+  Task<int> run() override { return kRun(world); }
 };
+
 const Sample kSamples[] = {
-    {"futures", futures},   {"nested", nested},     {"sleeps", sleeps},
-    {"chains", chains},     {"combined", combined}, {"scoped", scoped},
-    {"together", together}, {"limited", limited},   {"failing_scope", failing_scope},
-    {"spawned", spawned},   {"stubborn", stubborn}, {"watched", watched},
+    {"futures", script<Plain<futures>>},
+    {"nested", script<Plain<nested>>},
+    {"sleeps", script<Plain<sleeps>>},
+    {"chains", script<Plain<chains>>},
+    {"combined", script<Plain<combined>>},
+    {"scoped", script<Plain<scoped>>},
+    {"together", script<Plain<together>>},
+    {"limited", script<Plain<limited>>},
+    {"failing_scope", script<Plain<failing_scope>>},
+    {"spawned", script<Plain<spawned>>},
+    {"stubborn", script<Plain<stubborn>>, true},
+    {"watched", script<Plain<watched>>},
 };
-
-// ---- the executor ----
-
-class Stepped : public detail::TaskRoot {
- public:
-  Stepped() noexcept : TaskRoot([](TaskRoot&) noexcept {}) {}  // it is looked at all the time
-};
-
-struct Outcome {
-  int suspensions = 0;
-  std::optional<Result<int>> result;
-};
-constexpr int kNever = -1;
-
-Outcome run_and_cancel(const Sample& sample, int at) {
-  Outcome run;
-  ClockedLoop loop(Time::jumping);
-  World world;
-  loop.spawn_fn([&] {
-    Stepped root;
-    Task<int> task = sample.make(world);
-    root.begin(task.begin(root, nullptr));
-    while (!root.run()) {
-      if (run.suspensions++ == at) root.request_stop();
-      for (int patience = 0; !root.can_go_on(); ++patience) {
-        if (patience > 1'000) {
-          ADD_FAILURE() << sample.name << " cancelled at suspension " << at << " does not end";
-          std::abort();
-        }
-        (void)sleep_for(1ms);
-        world.turn();
-      }
-    }
-    run.result.emplace(task.take());
-  });
-  EXPECT_EQ(loop.run(), Errc::ok);
-  return run;
-}
 
 TEST(CancelEverywhere, TheSamplesCompleteIfNobodyDisturbsThem) {
-  for (const Sample& sample : kSamples) {
-    const Outcome run = run_and_cancel(sample, kNever);
-    ASSERT_TRUE(run.result.has_value()) << sample.name;
-    ASSERT_TRUE(run.result->ok()) << sample.name << ": " << run.result->error().message();
-    EXPECT_EQ(run.result->value(), 1) << sample.name;
-    EXPECT_GT(run.suspensions, 0) << sample.name;
-  }
+  for (const Sample& sample : kSamples) expect_to_complete(sample);
 }
 
 TEST(CancelEverywhere, EndsATaskAtEverySuspensionAndLeavesNothing) {
-  for (const Sample& sample : kSamples) {
-    int cancelled = 0;
-    for (int at = 0;; ++at) {
-      {
-        const Outcome run = run_and_cancel(sample, at);
-        ASSERT_TRUE(run.result.has_value()) << sample.name << " at " << at;
-        if (run.suspensions <= at) break;
-        if (run.result->ok()) {
-          EXPECT_EQ(run.result->value(), 1) << sample.name << " at " << at;
-        } else {
-          EXPECT_EQ(run.result->error().code(), Errc::cancelled) << sample.name << " at " << at;
-          ++cancelled;
-        }
-      }
-      ASSERT_EQ(Counted::alive, 0) << sample.name << " at " << at;
-    }
-    EXPECT_EQ(cancelled > 0, sample.make != stubborn) << sample.name;
-  }
+  for (const Sample& sample : kSamples) cancel_everywhere(sample);
 }
 
 }  // namespace

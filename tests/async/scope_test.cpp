@@ -223,14 +223,7 @@ TEST(Scope, MayBeInAScope) {
   EXPECT_EQ(task.get().value(), 6);
 }
 
-// ---- combinators of tasks ----
-
-TEST(TasksTogether, AllGiveTheirValues) {
-  EXPECT_EQ(all(number(1), number(2)).get().value(), (std::tuple<int, int>(1, 2)));
-  std::vector<Task<int>> tasks;
-  for (int i = 0; i < 3; ++i) tasks.push_back(number(i));
-  EXPECT_EQ(all(std::move(tasks)).get().value(), (std::vector<int>{0, 1, 2}));
-}
+// ---- combinators of tasks; what they answer is in combinator_table_test.cpp ----
 
 TEST(TasksTogether, BeginInTheOrderOfTheInputs) {
   std::vector<int> order;
@@ -259,14 +252,6 @@ TEST(TasksTogether, TheLosersOfARaceAreStopped) {
   std::vector<std::string> log;
   EXPECT_EQ(race(noting(in.future(0), log, "a"), number(2)).get().value(), 2);
   EXPECT_EQ(log, (std::vector<std::string>{"a!"}));
-}
-
-TEST(TasksTogether, AnyIsTheFirstThatSucceeds) {
-  EXPECT_EQ(any(fails(Errc::closed), number(2)).get().value(), 2);
-  auto failed = any(fails(Errc::closed), fails(Errc::lagged)).get();
-  EXPECT_EQ(failed.error().causes().size(), 2u);
-  auto settled = all_settled(fails(Errc::closed), number(1)).get();
-  EXPECT_EQ(std::get<0>(*settled).error().code(), Errc::closed);
 }
 
 // ---- with_timeout of a task ----

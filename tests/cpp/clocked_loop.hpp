@@ -48,6 +48,7 @@ class LoopParts {
     wanted.default_mailbox_cap = options.default_mailbox_cap;
     wanted.max_msgs_per_actor = options.max_msgs_per_actor;
     wanted.detect_deadlocks = options.detect_deadlocks;
+    wanted.backend = static_cast<io::Backend>(options.reactor);
     wanted.clock = &clock_;
     runtime::LoopSystem* system = runtime::LoopSystem::create(wanted);
     if (system == nullptr) {

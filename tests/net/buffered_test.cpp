@@ -1,7 +1,7 @@
 // Readers that keep what came too early.
 #include <chrono>
 
-#include "net/place.hpp"
+#include "support/place.hpp"
 
 namespace jzx {
 namespace {
@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 using net::BufferedReader;
 using net::Stream;
 
-class Buffered : public net_test::Place {
+class Buffered : public testing::Place {
  protected:
   void SetUp() override {
     Place::SetUp();
@@ -102,7 +102,7 @@ TEST_P(Buffered, AReadMayHaveADeadline) {
   BufferedReader reader(stream);
   say("too sl");
   Result<std::string> late = run(with_timeout(5ms, reader.read_line()));
-  if (GetParam().waiter == net_test::Waiter::thread) {
+  if (GetParam().waiter == testing::Waiter::thread) {
     // A thread has no timers of its own.
     EXPECT_FALSE(late.ok());
   } else {

@@ -3,8 +3,8 @@
 #include <array>
 #include <cerrno>
 
-#include "net/place.hpp"
 #include "support/open_files.hpp"
+#include "support/place.hpp"
 
 namespace jzx {
 namespace {
@@ -16,7 +16,7 @@ using net::Stream;
 // More than the buffers of two sockets hold.
 constexpr size_t kMuch = size_t{32} << 20;
 
-class Endings : private testing::NoFileLeft, public net_test::Place {
+class Endings : private testing::NoFileLeft, public testing::Place {
  protected:
   // Both ends of a TCP connection.
   std::pair<Stream, Stream> connected() {
@@ -31,7 +31,7 @@ class Endings : private testing::NoFileLeft, public net_test::Place {
   // Asks the stream's owner to end. A thread is nobody who can be asked.
   template <class T>
   [[nodiscard]] Pid begin_actor(Task<T> task) {
-    if (GetParam().waiter == net_test::Waiter::fiber) {
+    if (GetParam().waiter == testing::Waiter::fiber) {
       return system().spawn_fn([t = std::move(task)]() mutable { (void)t.get(); });
     }
     Pid actor;
@@ -43,8 +43,8 @@ JZX_IN_ALL_PLACES(Endings);
 
 // Nobody kills a thread.
 class EndingsOfActors : public Endings {};
-INSTANTIATE_TEST_SUITE_P(All, EndingsOfActors, ::testing::ValuesIn(net_test::settings_of_actors()),
-                         [](const auto& one) { return net_test::name_of(one.param); });
+INSTANTIATE_TEST_SUITE_P(All, EndingsOfActors, ::testing::ValuesIn(testing::settings_of_actors()),
+                         [](const auto& one) { return testing::name_of(one.param); });
 
 Task<size_t> read_to_end(Stream& stream) {
   std::vector<std::byte> buffer(size_t{64} << 10);

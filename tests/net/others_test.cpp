@@ -7,14 +7,14 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "net/place.hpp"
+#include "support/place.hpp"
 
 namespace jzx {
 namespace {
 
 using net::Address;
 
-class Others : public net_test::Place {};
+class Others : public testing::Place {};
 JZX_IN_ALL_PLACES(Others);
 
 std::span<const std::byte> bytes_of(std::string_view text) {
@@ -63,18 +63,6 @@ TEST_P(Others, ADatagramThatDoesNotFitIsCutAndSaysSo) {
   ASSERT_TRUE(got.ok());
   EXPECT_EQ(text_of(std::span(buffer).first(got->size)), "data");
   EXPECT_TRUE(got->is_cut);
-}
-
-TEST_P(Others, ACancelledReceiveTakesNothing) {
-  auto a = net::UdpSocket::open(Address::loopback(), system());
-  auto b = net::UdpSocket::open(Address::loopback(), system());
-  ASSERT_TRUE(a.ok() && b.ok());
-  std::array<std::byte, 64> buffer;
-  auto receiving = system().spawn_async(b->receive(buffer));
-  receiving.cancel();
-  EXPECT_EQ(finish(std::move(receiving)).error().code(), Errc::cancelled);
-  ASSERT_TRUE(run(a->send_to(*b->address(), bytes_of("kept"))).ok());
-  EXPECT_EQ(run(b->receive(buffer))->size, 4u);
 }
 
 // ---- files ----

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "net/operate.hpp"
-#include "net/place.hpp"
+#include "support/place.hpp"
 
 namespace jzx {
 namespace {
@@ -17,7 +17,7 @@ using net::Address;
 using net::Listener;
 using net::Stream;
 
-class Streams : public net_test::Place {};
+class Streams : public testing::Place {};
 JZX_IN_ALL_PLACES(Streams);
 
 std::span<const std::byte> bytes_of(std::string_view text) {
@@ -80,7 +80,7 @@ TEST_P(Streams, EchoOverTcp) {
 
 TEST_P(Streams, EchoOverAUnixSocket) {
   std::string name("\0jzx-", 5);
-  name += std::to_string(::getpid()) + net_test::name_of(GetParam());
+  name += std::to_string(::getpid()) + testing::name_of(GetParam());
   Result<Listener> listener = Listener::open(Address::local(name), {}, system());
   ASSERT_TRUE(listener.ok()) << listener.error().message();
   auto server = begin(echo_once(*listener));
@@ -178,21 +178,6 @@ TEST_P(Streams, AWriteToNobodyIsAnErrorAndNoSignal) {
   Result<size_t> count = run(ends->first.write(bytes_of("x")));
   ASSERT_FALSE(count.ok());
   EXPECT_EQ(count.error().system_code(), EPIPE);
-}
-
-TEST_P(Streams, ACancelledReadTakesNothing) {
-  auto ends = Stream::pair(system());
-  ASSERT_TRUE(ends.ok());
-  auto& [a, b] = *ends;
-  std::array<std::byte, 8> buffer;
-  auto reading = system().spawn_async(b.read(buffer));
-  reading.cancel();
-  Result<size_t> first = finish(std::move(reading));
-  EXPECT_EQ(first.error().code(), Errc::cancelled);
-  ASSERT_TRUE(run(a.write_all("kept")).ok());
-  Result<size_t> count = run(b.read(buffer));
-  ASSERT_TRUE(count.ok());
-  EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(buffer.data()), *count), "kept");
 }
 
 TEST_P(Streams, PiecesAreOneStream) {

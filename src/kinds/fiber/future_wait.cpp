@@ -53,6 +53,8 @@ WaitEnd wait_for_future(Fiber& fiber, detail::FutureCore& core, detail::FutureCo
     return false;
   };
   const auto suspend = [&] {
+    // What it waits for is ended before the fiber is.
+    if (is_killed) return fiber.suspend_to_the_end(), true;
     if (!is_late && deadline.has_passed()) {
       is_late = true;
       if (core.cancel == nullptr) return give_up();
@@ -62,10 +64,8 @@ WaitEnd wait_for_future(Fiber& fiber, detail::FutureCore& core, detail::FutureCo
     if (fiber.suspend()) return true;
     is_killed = true;
     if (!core.cancel_on_drop) return give_up();
-    // What it waits for is ended before the fiber is.
     ask_to_end();
-    fiber.suspend_to_the_end();
-    return true;
+    return true;  // to look first: what woke it may have been the result as well as the kill
   };
   const WaitWord::End end = waiter->word.wait(suspend);
   deadline.cancel();
