@@ -96,8 +96,7 @@ void Worker::fire_due() {
     {
       core::Timers hold(*this);
       timer = wheel_.pop_due();
-      // release: the one before has fired; pairs with disarm().
-      firing_.store(timer, std::memory_order_release);
+      firing_.store(timer, std::memory_order_relaxed);  // the lock orders it
     }
     if (timer == nullptr) return;
     timer->fire(*this);
@@ -143,8 +142,8 @@ bool Worker::disarm(base::Timer& timer) {
     {
       core::Timers hold(*this);
       was_armed |= unlink_timer(timer);  // it may have been armed again while it fired
-      // acquire: pairs with fire_due() and fired_for_good().
-      const bool is_firing = firing_.load(std::memory_order_acquire) == &timer;
+      // relaxed: the lock orders it, or it is about another timer; see fired_for_good().
+      const bool is_firing = firing_.load(std::memory_order_relaxed) == &timer;
       if (!is_firing || !has_siblings || is_own_thread()) return was_armed;
     }
     base::yield_thread();

@@ -72,8 +72,8 @@ class Worker : public core::Host {
   void arm(base::Timer& timer, uint64_t delay_ms) override;
   bool disarm(base::Timer& timer) override;
   void fired_for_good(base::Timer&) noexcept override {
-    // release: what the timer was is over; pairs with disarm().
-    firing_.store(nullptr, std::memory_order_release);
+    // relaxed: who disarms another timer at that address needs nothing of this one.
+    firing_.store(nullptr, std::memory_order_relaxed);
   }
   bool may_use_here() const noexcept override {
     // relaxed: a loop that nobody runs is its user's, one thread at a time.
