@@ -18,6 +18,9 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,10 +56,16 @@ class ClientProcess {
   // The first `count` connections, each `rounds` requests, all of them under way at the same time:
   // how many answers were right, up to the first that was not.
   int64_t echo_all(size_t count, uint16_t rounds) { return order({'b', rounds, count}); }
-  // Waits for the end of this one: 0, or -errno of a connection that was reset; 1: there was more.
+  // The first `count` connections each say "work", and are told that it has begun: how many.
+  int64_t begin_work(size_t count) { return order({'k', 0, count}); }
+  // Waits for the end of this one, whatever is said before: how many bytes that were, or -errno of
+  // a connection that was reset.
   int64_t wait_for_end(size_t which) { return order({'w', 0, which}); }
-  // Waits for the end of all others: how many have ended well, up to the first that has not.
+  // Waits for the end of all others: how many have ended well, without a word, up to the first that
+  // has not.
   int64_t wait_for_all_ends() { return order({'W', 0, 0}); }
+  // The same, but each is told goodbye, and the first `count` that their work is done before that.
+  int64_t wait_for_goodbyes(size_t count) { return order({'g', 0, count}); }
 
  private:
   struct Order {
@@ -84,7 +93,7 @@ class ClientProcess {
     }
 
    private:
-    using Text = std::array<uint64_t, 8>;
+    using Text = std::array<char, 64>;  // a line
 
     int64_t perform(const Order& order) {
       switch (order.what) {
@@ -94,10 +103,16 @@ class ClientProcess {
           return send(order.count, 0) && check(order.count, 0) ? 1 : 0;
         case 'b':
           return echo_all(order.count, order.number);
+        case 'k':
+          return begin_work(order.count);
         case 'w':
           return wait_for_end(order.count);
         case 'W':
-          return wait_for_all_ends();
+          return wait_for_all_ends([](uint64_t) { return std::string(); });
+        case 'g':
+          return wait_for_all_ends([&](uint64_t which) {
+            return std::string(which < order.count ? "work\n" : "") + "closing, goodbye\n";
+          });
         default:
           return -EINVAL;
       }
@@ -120,8 +135,12 @@ class ClientProcess {
       return static_cast<int64_t>(fds_.size());
     }
     [[nodiscard]] static Text text(uint64_t which, uint64_t round) {
-      Text made{};
-      for (uint64_t i = 0; i < made.size(); ++i) made[i] = which * 1'000'003 + round * 17 + i;
+      Text made;
+      made.fill('.');
+      std::snprintf(made.data(), made.size(), "connection %d, round %d", static_cast<int>(which),
+                    static_cast<int>(round));
+      made[std::strlen(made.data())] = ' ';
+      made.back() = '\n';
       return made;
     }
     [[nodiscard]] bool send(uint64_t which, uint64_t round) {
@@ -147,18 +166,41 @@ class ClientProcess {
       }
       return right;
     }
-    int64_t wait_for_end(uint64_t which) {
-      char byte = 0;
-      const ssize_t count = ::recv(fds_[which], &byte, 1, 0);
-      const int64_t result = count < 0 ? -errno : count;
-      ::close(std::exchange(fds_[which], -1));
-      return result;
+    int64_t begin_work(uint64_t count) {
+      static constexpr std::string_view kBegun = "working\n";
+      for (uint64_t i = 0; i < count; ++i) {
+        if (::send(fds_[i], "work\n", 5, MSG_NOSIGNAL) != 5) return -errno;
+      }
+      for (uint64_t i = 0; i < count; ++i) {
+        char told[kBegun.size()];
+        if (::recv(fds_[i], told, sizeof(told), MSG_WAITALL) != sizeof(told)) return -EIO;
+        if (std::string_view(told, sizeof(told)) != kBegun) return -EIO;
+      }
+      return static_cast<int64_t>(count);
     }
-    int64_t wait_for_all_ends() {
+    // What is said until the end, and why it ended: 0, or an errno.
+    int read_to_end(uint64_t which, std::string& said) {
+      char some[256];
+      ssize_t count = 0;
+      while ((count = ::recv(fds_[which], some, sizeof(some), 0)) > 0) {
+        said.append(some, static_cast<size_t>(count));
+      }
+      const int why = count < 0 ? errno : 0;
+      ::close(std::exchange(fds_[which], -1));
+      return why;
+    }
+    int64_t wait_for_end(uint64_t which) {
+      std::string said;
+      const int why = read_to_end(which, said);
+      return why != 0 ? -why : static_cast<int64_t>(said.size());
+    }
+    template <class LastWords>
+    int64_t wait_for_all_ends(LastWords last_words) {
       int64_t well = 0;
       for (uint64_t i = 0; i < fds_.size(); ++i) {
         if (fds_[i] < 0) continue;
-        if (wait_for_end(i) != 0) return well;
+        std::string said;
+        if (read_to_end(i, said) != 0 || said != last_words(i)) return well;
         ++well;
       }
       return well;
