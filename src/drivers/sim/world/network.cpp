@@ -72,7 +72,7 @@ void Network::crash(NodeId node) {
   if (crashed.resident != nullptr) crashed.resident->vanish();
   crashed.resident = nullptr;
   crashed.ports.crash();
-  for (const auto& [number, connection] : connections_) connection->look_for_silence();
+  look_for_silence();
 }
 
 void Network::restart(NodeId node) {
@@ -91,12 +91,22 @@ void Network::partition(std::span<const NodeId> from, std::span<const NodeId> to
       if (way == Way::both) cuts_.insert({b, a});
     }
   }
-  for (const auto& [number, connection] : connections_) connection->look_for_silence();
+  look_for_silence();
 }
 
-void Network::heal(NodeId a, NodeId b) noexcept {
+void Network::heal() {
+  cuts_.clear();
+  look_for_silence();
+}
+
+void Network::heal(NodeId a, NodeId b) {
   cuts_.erase({a, b});
   cuts_.erase({b, a});
+  look_for_silence();
+}
+
+void Network::look_for_silence() {
+  for (const auto& [number, connection] : connections_) connection->look_for_silence();
 }
 
 size_t Network::reset_connections(NodeId a, NodeId b) {
