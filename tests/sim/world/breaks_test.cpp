@@ -69,6 +69,19 @@ TEST_F(Breaks, AConnectionMayBeResetInTheMiddle) {
   EXPECT_EQ(world.network.reset_connections(here.id, there.id), 0u);
 }
 
+TEST_F(Breaks, AConnectionThatOnlyItsRetriesKeepCanBeReset) {
+  connect();
+  partition();
+  EXPECT_EQ(here.write(client, "unsent"), 6);
+  EXPECT_EQ(here.close(client), 0);
+  EXPECT_EQ(there.close(server), 0);
+  world.run_for(kSecond);
+  EXPECT_GT(world.network.events().size(), 0u);
+  EXPECT_EQ(world.network.reset_connections(here.id, there.id), 1u);
+  EXPECT_EQ(world.network.events().size(), 0u);
+  EXPECT_EQ(world.network.reset_connections(here.id, there.id), 0u);
+}
+
 TEST_F(Breaks, ASegmentMayResetInsteadOfArriving) {
   connect();
   faults().reset_per_million = 1;

@@ -127,6 +127,7 @@ class Network {
   void strike_out(uint64_t connection) noexcept { connections_.erase(connection); }
 
  private:
+  [[nodiscard]] std::vector<std::shared_ptr<Connection>> all_connections() const;
   void look_for_silence();
 
   struct Node {
