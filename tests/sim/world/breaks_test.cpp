@@ -69,6 +69,19 @@ TEST_F(Breaks, AConnectionMayBeResetInTheMiddle) {
   EXPECT_EQ(world.network.reset_connections(here.id, there.id), 0u);
 }
 
+TEST_F(Breaks, AConnectionThatOnlyItsRetriesKeepCanBeReset) {
+  connect();
+  partition();
+  EXPECT_EQ(here.write(client, "unsent"), 6);
+  EXPECT_EQ(here.close(client), 0);
+  EXPECT_EQ(there.close(server), 0);
+  world.run_for(kSecond);
+  EXPECT_GT(world.network.events().size(), 0u);
+  EXPECT_EQ(world.network.reset_connections(here.id, there.id), 1u);
+  EXPECT_EQ(world.network.events().size(), 0u);
+  EXPECT_EQ(world.network.reset_connections(here.id, there.id), 0u);
+}
+
 TEST_F(Breaks, ASegmentMayResetInsteadOfArriving) {
   connect();
   faults().reset_per_million = 1;
@@ -200,6 +213,22 @@ TEST_F(Breaks, APartitionLeavesOthersAlone) {
   EXPECT_EQ(here.close(own), 0);
 }
 
+TEST_F(Breaks, AResetThatDoesNotGetThroughIsSentAgainToWhoWrites) {
+  connect();
+  EXPECT_EQ(there.set(server, Option::linger_s, 0), 0);
+  partition();
+  EXPECT_EQ(there.close(server), 0);
+  Reading reading(client);
+  EXPECT_EQ(here.submit(reading), Submitted::pending);
+  world.run_all();
+  EXPECT_EQ(reading.completions, 0);
+  world.network.heal();
+  world.run_all();
+  EXPECT_EQ(reading.completions, 0) << "nobody repeats it unasked";
+  EXPECT_EQ(here.write(client, "x"), 1);
+  EXPECT_EQ(here.await(reading), -ECONNRESET);
+}
+
 // ---- crashes ----
 
 TEST_F(Breaks, ACrashSaysNoGoodbye) {
@@ -273,8 +302,9 @@ TEST_F(Breaks, WhoKeepsAliveNoticesNothingOfAShortPartition) {
   EXPECT_EQ(here.set(client, Option::keep_alive, 1), 0);
   partition();
   world.run_for(100 * kSecond);
+  EXPECT_EQ(world.network.events().size(), 1u);
   world.network.heal();
-  world.run_all();
+  EXPECT_EQ(world.network.events().size(), 0u) << "it asks no more";
   EXPECT_EQ(there.write(server, "here"), 4);
   EXPECT_EQ(here.read(client), "here");
 }

@@ -138,5 +138,19 @@ TEST_F(SimulatedDatagrams, AUnixSenderWaitsForRoom) {
   EXPECT_EQ(here.at(far, Opcode::bind, Address::local("/near")), -EADDRINUSE);
 }
 
+TEST_F(SimulatedDatagrams, APathThatWasRemovedIsFreeForAnother) {
+  const Handle first{here.make_socket(SocketType::datagram, Family::local)};
+  const Handle second{here.make_socket(SocketType::datagram, Family::local)};
+  std::string path = "/path";
+  EXPECT_EQ(here.at(first, Opcode::bind, Address::local(path)), 0);
+  Call remove(Opcode::remove);
+  remove.buffer = path.data();
+  EXPECT_EQ(here.run(remove), 0);
+  EXPECT_EQ(here.at(second, Opcode::bind, Address::local(path)), 0);
+  EXPECT_EQ(here.close(first), 0);
+  EXPECT_EQ(here.send(second, "me", Address::local(path)), 2) << "it is still found";
+  EXPECT_EQ(here.read(second), "me");
+}
+
 }  // namespace
 }  // namespace jzx::drivers::sim

@@ -193,8 +193,8 @@ void Connection::stall(Side side) {
   const uint64_t waited_ns = now_ns - flow.stalled_since_ns;
   if (waited_ns >= patience_ns) return fail(side, ETIMEDOUT);
   flow.is_retrying = true;
-  network_.events().after(std::min(flow.backoff_ns, patience_ns - waited_ns),
-                          [self = shared_from_this(), side] { self->retry(side); });
+  flow.retrying = network_.events().after(std::min(flow.backoff_ns, patience_ns - waited_ns),
+                                          [self = shared_from_this(), side] { self->retry(side); });
   flow.backoff_ns = std::min(2 * flow.backoff_ns, faults.most_retransmit_ns);
 }
 

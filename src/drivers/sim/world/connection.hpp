@@ -54,8 +54,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void set_give_up(Side side, uint64_t after_ns) noexcept { ends_[side].give_up_ns = after_ns; }
   // One who keeps alive asks a silent peer after so long, and then some more times; 0: never.
   void set_keep_alive(Side side, uint64_t idle_ns);
-  // Somebody may have fallen silent. Who keeps alive begins to ask only then, so that nothing is
-  // planned while all is well.
+  // Somebody may have fallen silent, or no longer is. Who keeps alive asks only meanwhile, so that
+  // nothing is planned while all is well.
   void look_for_silence();
   // Nothing of this side arrives before that.
   void hold_back(Side side, uint64_t until_ns) noexcept;
@@ -91,6 +91,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     uint64_t stalled_since_ns = base::kNever;
     uint64_t backoff_ns = 0;
     bool is_retrying = false;
+    Events::Ticket retrying;
     bool is_ended = false;    // nothing more will be written
     bool has_ended = false;   // and the reader knows
     bool is_refused = false;  // within a node: nobody reads any more
@@ -107,6 +108,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     int probes = 0;
     int error = 0;
     bool is_probing = false;
+    Events::Ticket probing;
     bool is_dead = false;     // was reset, has reset, or gave up
     bool is_gone = false;     // closed or crashed
     bool is_crashed = false;  // and not closed
@@ -135,7 +137,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     return network_.can_pass(ends_[from].node, ends_[other(from)].node);
   }
   [[nodiscard]] uint64_t plan_arrival(Side from, uint64_t delay_ns) noexcept;
-  static void drop(Flow& flow) noexcept;
+  void drop(Flow& flow) noexcept;
+  void stop_probing(Side side) noexcept;
 
   Network& network_;
   const Kind kind_;

@@ -6,6 +6,7 @@
 namespace jzx::drivers::sim {
 
 void Connection::drop(Flow& flow) noexcept {
+  if (std::exchange(flow.is_retrying, false)) network_.events().cancel(flow.retrying);
   flow.moving.clear();
   flow.due = flow.sent_bytes = flow.silent_bytes = 0;
 }
@@ -33,6 +34,7 @@ void Connection::close(Side side, bool resets) {
   Flow& incoming = flows_[other(side)];
   me.device = nullptr;
   me.is_gone = true;
+  stop_probing(side);
   const bool has_unread = incoming.readable() > 0 || incoming.due > 0;
   incoming.ready.clear();
   incoming.taken = 0;
@@ -55,6 +57,7 @@ void Connection::vanish(Side side) {
   End& me = ends_[side];
   me.device = nullptr;
   me.is_gone = me.is_crashed = true;
+  stop_probing(side);
   flows_[other(side)].ready.clear();
   flows_[other(side)].taken = 0;
 }
@@ -78,6 +81,7 @@ void Connection::fail(Side side, int error) {
   if (end.is_dead) return;
   end.is_dead = true;
   end.error = error;
+  stop_probing(side);
   drop(flows_[side]);
   tell(side);
 }
@@ -85,6 +89,7 @@ void Connection::fail(Side side, int error) {
 // ---- silence ----
 
 void Connection::set_keep_alive(Side side, uint64_t idle_ns) {
+  stop_probing(side);
   ends_[side].keep_idle_ns = idle_ns;
   look_for_silence();
 }
@@ -98,13 +103,20 @@ void Connection::look_for_silence() {
   if (kind_ != Kind::remote) return;
   for (const Side side : {Side{0}, Side{1}}) {
     End& me = ends_[side];
-    if (me.keep_idle_ns == 0 || me.is_probing || me.is_dead || me.is_gone) continue;
-    if (would_answer(other(side))) continue;
-    me.is_probing = true;
+    if (me.keep_idle_ns == 0 || me.is_dead || me.is_gone) continue;
+    if (would_answer(other(side))) {
+      stop_probing(side);
+      continue;
+    }
+    if (std::exchange(me.is_probing, true)) continue;
     me.probes = 0;
-    network_.events().after(me.keep_idle_ns,
-                            [self = shared_from_this(), side] { self->probe(side); });
+    me.probing = network_.events().after(me.keep_idle_ns,
+                                         [self = shared_from_this(), side] { self->probe(side); });
   }
+}
+
+void Connection::stop_probing(Side side) noexcept {
+  if (std::exchange(ends_[side].is_probing, false)) network_.events().cancel(ends_[side].probing);
 }
 
 void Connection::probe(Side side) {
@@ -112,12 +124,12 @@ void Connection::probe(Side side) {
   constexpr uint64_t kBetweenProbesNs = 75 * kSecond;
   End& me = ends_[side];
   me.is_probing = false;
-  if (me.keep_idle_ns == 0 || me.is_dead || me.is_gone || would_answer(other(side))) return;
+  if (would_answer(other(side))) return;
   if (can_pass(side) && can_pass(other(side))) return fail(side, ECONNRESET);
   if (++me.probes > kMostProbes) return fail(side, ETIMEDOUT);
   me.is_probing = true;
-  network_.events().after(kBetweenProbesNs,
-                          [self = shared_from_this(), side] { self->probe(side); });
+  me.probing = network_.events().after(kBetweenProbesNs,
+                                       [self = shared_from_this(), side] { self->probe(side); });
 }
 
 }  // namespace jzx::drivers::sim

@@ -72,7 +72,7 @@ void Network::crash(NodeId node) {
   if (crashed.resident != nullptr) crashed.resident->vanish();
   crashed.resident = nullptr;
   crashed.ports.crash();
-  for (const auto& [number, connection] : connections_) connection->look_for_silence();
+  look_for_silence();
 }
 
 void Network::restart(NodeId node) {
@@ -91,24 +91,41 @@ void Network::partition(std::span<const NodeId> from, std::span<const NodeId> to
       if (way == Way::both) cuts_.insert({b, a});
     }
   }
-  for (const auto& [number, connection] : connections_) connection->look_for_silence();
+  look_for_silence();
 }
 
-void Network::heal(NodeId a, NodeId b) noexcept {
+void Network::heal() {
+  cuts_.clear();
+  look_for_silence();
+}
+
+void Network::heal(NodeId a, NodeId b) {
   cuts_.erase({a, b});
   cuts_.erase({b, a});
+  look_for_silence();
+}
+
+void Network::look_for_silence() {
+  for (const auto& connection : all_connections()) connection->look_for_silence();
 }
 
 size_t Network::reset_connections(NodeId a, NodeId b) {
-  // A copy: resetting may end some of them.
-  const auto all = connections_;
   size_t count = 0;
-  for (const auto& [number, connection] : all) {
-    if (!connections_.contains(number) || !connection->is_between(a, b)) continue;
+  for (const auto& connection : all_connections()) {
+    if (!connection->is_between(a, b)) continue;
     connection->reset_both();
     ++count;
   }
   return count;
+}
+
+// Kept: what is done to one may be the end of it, and of others.
+std::vector<std::shared_ptr<Connection>> Network::all_connections() const {
+  std::vector<std::shared_ptr<Connection>> all;
+  for (const auto& [number, connection] : connections_) {
+    all.push_back(connection->shared_from_this());
+  }
+  return all;
 }
 
 uint64_t Network::enrol(Connection& connection) {

@@ -89,8 +89,8 @@ class Network {
   enum class Way : uint8_t { both, one };
   // From each of the first to each of the second; and back, if both ways.
   void partition(std::span<const NodeId> from, std::span<const NodeId> to, Way way = Way::both);
-  void heal() noexcept { cuts_.clear(); }
-  void heal(NodeId a, NodeId b) noexcept;
+  void heal();
+  void heal(NodeId a, NodeId b);
   [[nodiscard]] bool is_cut(NodeId from, NodeId to) const noexcept {
     return !cuts_.empty() && cuts_.contains({from, to});
   }
@@ -127,6 +127,9 @@ class Network {
   void strike_out(uint64_t connection) noexcept { connections_.erase(connection); }
 
  private:
+  [[nodiscard]] std::vector<std::shared_ptr<Connection>> all_connections() const;
+  void look_for_silence();
+
   struct Node {
     std::string name;
     std::array<uint8_t, 4> host{};

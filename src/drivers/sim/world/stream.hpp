@@ -74,6 +74,7 @@ class StreamSocket final : public Socket {
   uint64_t dial_backoff_ns_ = 0;
   uint64_t dial_number_ = 0;  // steps of an earlier dialling are told by it
   Events::Ticket dial_deadline_;
+  Events::Ticket knocking_;
 };
 
 class PipeEnd final : public Device {

@@ -70,7 +70,7 @@ void StreamSocket::dial() {
 
 void StreamSocket::plan_knock(uint64_t delay_ns) {
   const std::weak_ptr<Device> self = weak_from_this();
-  network_.events().after(delay_ns, [self, number = dial_number_] {
+  knocking_ = network_.events().after(delay_ns, [self, number = dial_number_] {
     const auto alive = self.lock();
     if (alive == nullptr) return;
     auto& socket = static_cast<StreamSocket&>(*alive);
@@ -133,6 +133,7 @@ void StreamSocket::answer(const std::shared_ptr<Connection>& connection) {
 void StreamSocket::end_dialling(int error) {
   if (state_ != State::connecting) return;
   network_.events().cancel(dial_deadline_);
+  network_.events().cancel(knocking_);
   ++dial_number_;
   state_ = State::idle;
   error_ = error;
