@@ -231,10 +231,35 @@ TEST(Simulate, CallsALivelockOne) {
 }
 
 TEST(Simulate, ChecksAtTheEndWhatMustComeTrueEventually) {
-  const SimReport report =
-      simulate(quiet("x", 1), [](Sim& sim) { sim.eventually("pigs fly", [] { return false; }); });
+  const SimReport report = simulate(quiet("x", 1), [](Sim& sim) {
+    sim.eventually("pigs fly", [] { return false; });
+    sim.finish();
+  });
   ASSERT_FALSE(report);
   EXPECT_EQ(report.failure, "in the end it is not so: pigs fly");
+}
+
+TEST(Simulate, SaysSoIfNobodyAsksForTheEnd) {
+  const SimReport report =
+      simulate(quiet("x", 1), [](Sim& sim) { sim.eventually("pigs fly", [] { return true; }); });
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.failure,
+            "the scenario says what must be so eventually, but did not call finish()");
+}
+
+TEST(Simulate, RunsNothingAfterTheScenarioHasReturned) {
+  int ticks = 0;
+  const SimReport report = simulate(quiet("x", 1), [&](Sim& sim) {
+    int& counted = sim.make<int>(0);
+    sim.always("counted", [&] { return ++counted > 0; });
+    sim.spawn<Clockwork>() << Tick{};
+    sim.step();
+    sim.step();
+    ticks = counted;
+  });
+  EXPECT_TRUE(report) << report.text();
+  EXPECT_EQ(ticks, 2);
+  EXPECT_EQ(report.steps, 2u);
 }
 
 TEST(Simulate, ExploresEveryOrderDepthFirst) {

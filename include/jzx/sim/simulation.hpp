@@ -13,7 +13,9 @@
 //   EXPECT_TRUE(report) << report.text();
 //
 // The scenario is called once per seed and must do the same whenever it is: no time, randomness or
-// threads but those of the Sim; check_determinism finds out whether that is so.
+// threads but those of the Sim; check_determinism finds out whether that is so. When it returns the
+// run is over: nothing runs any more, so actors and claims may refer to what is local to it. What
+// the destructors of actors need is made by Sim::make().
 //
 // Environment: JZX_SEED=n runs that seed only; JZX_SEED_COUNT=n so many seeds;
 // JZX_CHOICES=n3:1,f17:2 repeats a shrunk run.
@@ -279,8 +281,11 @@ class JZX_API Sim : public SystemFace {
 
   // After every step.
   void always(std::string what, std::function<bool()> holds);
-  // At the end, when the faults have been switched off and everything has come to rest.
+  // In finish(), when nothing goes wrong any more and everything has come to rest.
   void eventually(std::string what, std::function<bool()> holds);
+  // Heals, runs until nothing is left to do, and checks what must be so then. At the end of a
+  // scenario. False: it has failed.
+  bool finish();
   // Now. False, too, after an earlier failure; the run ends at its next step.
   bool check(bool holds, std::string_view what);
   void fail(std::string_view what);
@@ -301,6 +306,15 @@ class JZX_API Sim : public SystemFace {
   // No fault concerns this actor.
   void protect(Pid actor);
 
+  // Lives until the run is over, and longer than the actors.
+  template <class T, class... Args>
+  T& make(Args&&... args) {
+    auto made = std::make_shared<T>(std::forward<Args>(args)...);
+    T& object = *made;
+    keep(std::move(made));
+    return object;
+  }
+
   // ---- nodes ----
 
   // Made when first asked for.
@@ -313,6 +327,7 @@ class JZX_API Sim : public SystemFace {
  private:
   friend class detail::SimRun;
   friend struct detail::SimNodeState;
+  void keep(std::shared_ptr<void> object);
   explicit Sim(detail::SimRun& run, detail::Port* port) noexcept : SystemFace(port), run_(run) {}
 
   detail::SimRun& run_;

@@ -41,8 +41,8 @@ struct [[nodiscard]] Expectation {
 class JZX_API TestKit {
  public:
   explicit TestKit(const SimOptions& options = {});
-  // What every simulation must satisfy (see SimReport::failure) is looked at here too: a failure is
-  // told on stderr, and ends the program, unless finish() has been asked.
+  // What every simulation must satisfy is looked at here too: a failure is told on stderr, and ends
+  // the program, unless finish() has been asked. Nothing runs any more.
   ~TestKit();
   TestKit(const TestKit&) = delete;
   TestKit& operator=(const TestKit&) = delete;

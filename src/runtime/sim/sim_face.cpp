@@ -92,6 +92,13 @@ void Sim::eventually(std::string what, std::function<bool()> holds) {
   run_.eventually.push_back({std::move(what), std::move(holds)});
 }
 
+bool Sim::finish() {
+  run_.finish();
+  return !has_failed();
+}
+
+void Sim::keep(std::shared_ptr<void> object) { run_.kept.push_back(std::move(object)); }
+
 bool Sim::check(bool holds, std::string_view what) {
   if (!holds) fail(what);
   return !has_failed();

@@ -43,7 +43,7 @@ void SimRun::play(const std::function<void(Sim&)>& scenario) {
   const bool is_done = core::guard(
       [&] {
         scenario(*sim_);
-        finish();
+        end();
         return true;
       },
       [&](const char* text) {
@@ -120,21 +120,33 @@ void SimRun::fail(std::string what) {
   note("FAILED: " + failure_);
 }
 
-// Nothing goes wrong any more, and all that is left to do is done: now what was promised must be
-// so.
+void SimRun::check_nodes() {
+  const bool is_at_rest = !simulator.has_ready() && !simulator.has_timers();
+  for (const auto& node : nodes_) {
+    if (node->system == nullptr || has_failed()) continue;
+    fail_if(is_at_rest ? oracles.at_rest(*node->system, node->system->host)
+                       : oracles.ledger(*node->system));
+  }
+}
+
 void SimRun::finish() {
+  is_finished_ = true;
   heal();
   while (step(base::kNever)) {
   }
   if (has_failed()) return;
-  for (const auto& node : nodes_) {
-    if (node->system == nullptr) continue;
-    fail_if(simulator.has_timers() ? oracles.ledger(*node->system)
-                                   : oracles.at_rest(*node->system, node->system->host));
-  }
+  check_nodes();
   for (const Claim& claim : eventually) {
     if (!claim.holds()) fail("in the end it is not so: " + claim.what);
   }
+}
+
+void SimRun::end() {
+  if (has_failed() || is_finished_) return;
+  if (!eventually.empty()) {
+    return fail("the scenario says what must be so eventually, but did not call finish()");
+  }
+  check_nodes();
 }
 
 void SimRun::set_faults(const SimFaults& wanted) {

@@ -58,9 +58,10 @@ class SimRun final : public drivers::sim::Witness {
   ~SimRun() override;
 
   void play(const std::function<void(Sim&)>& scenario);
-  // What play() does after the scenario: lets everything come to rest, and checks what must be so
-  // then.
+  // Lets everything come to rest, and checks what must be so then.
   void finish();
+  // The scenario has returned: what it refers to is gone. Checks what needs none of that.
+  void end();
   [[nodiscard]] Sim& sim() noexcept { return *sim_; }
 
   // ---- as Sim ----
@@ -92,6 +93,7 @@ class SimRun final : public drivers::sim::Witness {
   std::set<runtime::ActorKey> exempt;
   runtime::Oracles oracles;
   std::vector<SimMock> mocks;
+  std::vector<std::shared_ptr<void>> kept;
 
  private:
   friend struct SimNodeState;
@@ -107,6 +109,7 @@ class SimRun final : public drivers::sim::Witness {
   void fail_if(std::string wrong) {
     if (!wrong.empty()) fail(std::move(wrong));
   }
+  void check_nodes();
   void put_mock(drivers::sim::SimHost& host, const drivers::sim::Step& step);
   void strike();
   void crash_for_a_while();
@@ -121,6 +124,7 @@ class SimRun final : public drivers::sim::Witness {
   std::unique_ptr<Sim> sim_;
   std::string failure_;
   uint64_t current_step_ = 0;
+  bool is_finished_ = false;
 };
 
 }  // namespace jzx::detail

@@ -23,9 +23,9 @@ TestKit::TestKit(const SimOptions& options) : parts_(std::make_unique<Parts>(opt
 
 TestKit::~TestKit() {
   if (parts_->is_finished) return;
-  const std::string wrong = finish();
-  if (wrong.empty()) return;
-  std::fprintf(stderr, "jzx: %s\n%s", wrong.c_str(), trace().c_str());
+  parts_->run.end();
+  if (!parts_->run.has_failed()) return;
+  std::fprintf(stderr, "jzx: %s\n%s", parts_->run.failure().c_str(), trace().c_str());
   std::abort();
 }
 
