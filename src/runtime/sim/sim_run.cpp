@@ -106,6 +106,8 @@ base::Allocator SimRun::allocator() noexcept {
             if (run.current_step_ != 0 && run.faults.allocation != 0 &&
                 run.simulator.choices().chance(run.faults.allocation,
                                                drivers::sim::ChoiceSite::fault)) {
+              run.step_without_memory_ = run.current_step_;
+              run.note("memory is refused (fault)");
               return nullptr;
             }
             return std::malloc(size);
@@ -205,7 +207,10 @@ void SimNodeState::actor_restarted(ActorId supervisor, ActorId child, uint32_t a
 
 void SimNodeState::supervisor_escalated(ActorId id) {
   run.note(run.name_of(number, id) + " escalates");
-  run.fail_if(run.oracles.escalated(system->host, id));
+  // A restart that there is no memory to count is one too many.
+  if (run.step_without_memory_ != run.current_step_) {
+    run.fail_if(run.oracles.escalated(system->host, id));
+  }
   if (Observer* user = run.options.observer) user->supervisor_escalated(id);
 }
 

@@ -105,6 +105,7 @@ class SimRun final : public drivers::sim::Witness {
   std::unique_ptr<Sim> sim_;
   std::string failure_;
   uint64_t current_step_ = 0;
+  uint64_t step_without_memory_ = 0;  // the last in which some was refused
 };
 
 }  // namespace jzx::detail
