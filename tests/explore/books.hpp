@@ -167,6 +167,8 @@ class Scribe final : public Observer {
   void actor_stopped(ActorId id, ExitReason reason, const ExitText&) override {
     if (books != nullptr) books->stopped(id, reason);
   }
+  // Who asks in a circle is told so, and goes on.
+  void deadlock(ActorId, const char*) override {}
   Books* books = nullptr;
 };
 

@@ -13,7 +13,7 @@
 namespace jzx::explore {
 namespace {
 
-constexpr uint32_t kSeeds = 3000;  // for each of the four explorations
+constexpr uint32_t kSeeds = 5000;  // for each of the four explorations
 
 SimOptions options_for(const char* name, SimPolicy policy, Scribe& scribe) {
   SimOptions options;
@@ -22,7 +22,7 @@ SimOptions options_for(const char* name, SimPolicy policy, Scribe& scribe) {
   options.policy = policy;
   options.faults = SimFaults::all();
   options.swarm = true;
-  options.deadlock_fails = false;  // who asks in a circle is told so, and goes on
+  options.deadlock_fails = false;
   options.max_steps = 100'000;
   options.observer = &scribe;
   return options;
@@ -35,14 +35,17 @@ BooksPtr open_books(Sim& sim, Scribe& scribe) {
   return books;
 }
 
-// Orders from outside, at any moment.
-void stir(Sim& sim, Books& books, uint32_t rounds) {
+// Orders from outside, at any moment; and new ones, where many have ended.
+void stir(Sim& sim, const BooksPtr& books) {
   constexpr uint32_t kEnergy = 4;
-  for (uint32_t i = 0; i < rounds && !sim.has_failed(); ++i) {
-    if (sim.choose(6) == 5) {
-      (void)act(books, sim, {}, kEnergy);
+  constexpr size_t kFew = 5;
+  for (uint32_t left = 20 * (1 + sim.choose(6)); left > 0 && !sim.has_failed(); --left) {
+    if (books->population() < kFew) {
+      (void)spawn_somebody(books, sim, SpawnOptions{});
+    } else if (sim.choose(6) == 5) {
+      (void)act(*books, sim, {}, kEnergy);
     } else {
-      (void)books.somebody().send(Do{kEnergy});
+      (void)books->somebody().send(Do{kEnergy});
     }
     for (uint32_t steps = sim.choose(6); steps > 0; --steps) sim.step();
   }
@@ -54,7 +57,7 @@ void live(Sim& sim, Scribe& scribe) {
   for (uint32_t left = 3 + sim.choose(6); left > 0; --left) {
     (void)spawn_somebody(books, sim, SpawnOptions{});
   }
-  stir(sim, *books, 40);
+  stir(sim, books);
 }
 
 void supervise(Sim& sim, Scribe& scribe) {
@@ -64,7 +67,7 @@ void supervise(Sim& sim, Scribe& scribe) {
     const SupervisorRef supervisor = sim.supervise(options, some_children(books, options, 2));
     if (sim.check(bool(supervisor), "a family starts")) books->supervises(supervisor);
   }
-  stir(sim, *books, 40);
+  stir(sim, books);
 }
 
 void tell(const char* name, const SimReport& report) {
@@ -93,6 +96,18 @@ TEST(Explore, SupervisionInRandomOrder) {
 }
 TEST(Explore, SupervisionByPriorities) {
   explore("Explore.SupervisionByPriorities", SimPolicy::pct, supervise);
+}
+
+// Whatever happens in a run happens again in another with the same seed.
+TEST(Explore, TheSameSeedIsTheSameRun) {
+  for (const auto scenario : {live, supervise}) {
+    Scribe scribe;
+    SimOptions options = options_for("Explore.TheSameSeedIsTheSameRun", SimPolicy::random, scribe);
+    options.seeds = static_cast<uint32_t>(testing::scaled(500));
+    options.check_determinism = true;
+    const SimReport report = simulate(options, [&](Sim& sim) { scenario(sim, scribe); });
+    EXPECT_TRUE(report) << report.text();
+  }
 }
 
 }  // namespace

@@ -69,13 +69,18 @@ void SimRun::finish() {
   while (step(base::kNever)) {
   }
   if (has_failed()) return;
+  check_rest();
+  for (const Claim& claim : eventually) {
+    if (!claim.holds()) fail("in the end it is not so: " + claim.what);
+  }
+}
+
+void SimRun::check_rest() {
+  if (has_failed() || simulator.has_ready()) return;
   for (const auto& node : nodes_) {
     if (node->system == nullptr) continue;
     fail_if(simulator.has_timers() ? oracles.ledger(*node->system)
                                    : oracles.at_rest(*node->system, node->system->host));
-  }
-  for (const Claim& claim : eventually) {
-    if (!claim.holds()) fail("in the end it is not so: " + claim.what);
   }
 }
 

@@ -59,6 +59,8 @@ class SimRun final : public drivers::sim::Witness {
   // ---- as Sim ----
   bool step(uint64_t latest_ns);
   void fail(std::string what);
+  // Nothing is left to do now: nobody may have been forgotten.
+  void check_rest();
   [[nodiscard]] bool has_failed() const noexcept { return !failure_.empty(); }
   void set_faults(const SimFaults& faults);
   SimNode& node(std::string_view name);
