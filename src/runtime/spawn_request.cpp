@@ -6,16 +6,23 @@ namespace jzx::runtime {
 
 namespace {
 
+// All or nothing. The link comes last: whoever it is for would be told of the end of a start that
+// is called off, or end with it; a monitor can be taken back before that.
 Errc bind(core::Host& host, ActorId id, const detail::SpawnRequest& request) noexcept {
-  if (request.link != core::kNobody) {
-    const Errc error = core::link(host, request.link, id);
+  uint64_t ref = 0;
+  if (request.watcher != core::kNobody) {
+    const Errc error = core::monitor(host, request.watcher, id, ref);
     if (!ok(error)) return error;
   }
-  if (request.watcher == core::kNobody) return Errc::ok;
-  uint64_t ref = 0;
-  const Errc error = core::monitor(host, request.watcher, id, ref);
-  if (ok(error) && request.monitor_ref != nullptr) *request.monitor_ref = ref;
-  return error;
+  if (request.link != core::kNobody) {
+    const Errc error = core::link(host, request.link, id);
+    if (!ok(error)) {
+      if (ref != 0) (void)core::demonitor(host, ref);
+      return error;
+    }
+  }
+  if (ref != 0 && request.monitor_ref != nullptr) *request.monitor_ref = ref;
+  return Errc::ok;
 }
 
 }  // namespace

@@ -124,6 +124,8 @@ class Supervisor {
   }
   [[nodiscard]] ChildCounts count() const noexcept;
   [[nodiscard]] const SupervisorSpec& spec() const noexcept { return plan_->supervisor; }
+  // Are several being stopped, to be started again together?
+  [[nodiscard]] bool is_group_under_way() const noexcept { return group_from_ != kNoGroup; }
   // How often a restart was allowed, and then the child could not be started.
   [[nodiscard]] uint32_t refused_starts() const noexcept { return refused_starts_; }
 

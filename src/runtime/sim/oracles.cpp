@@ -72,11 +72,11 @@ void Oracles::begin_hearing(SimHost& host, const Step& step) {
   const Strategy strategy = supervisor.spec().strategy;
   if (ended == nullptr || strategy == Strategy::one_for_all) return;
   // A group restart under way may go on with whomever it concerns.
-  if (ended->phase != ChildSlot::Phase::running) return;
+  if (ended->phase != ChildSlot::Phase::running || supervisor.is_group_under_way()) return;
   for (size_t i = 0; const ChildSlot* slot = supervisor.slot_at(i); ++i) {
     const bool is_concerned = slot->phase != ChildSlot::Phase::running || slot == ended ||
                               (strategy == Strategy::rest_for_one && slot->index > ended->index);
-    hearing_.unconcerned.push_back(is_concerned ? 0 : slot->id);
+    if (!is_concerned) hearing_.unconcerned.push_back(slot->id);
   }
 }
 
@@ -85,11 +85,13 @@ std::string Oracles::check_unconcerned(SimHost& host, const Step& step) const {
   if (actor == nullptr || actor->id() != step.actor || !actor->is_supervisor) return {};
   if (actor->status != core::Status::running) return {};  // it escalates
   const Supervisor& supervisor = supervise::supervisor_of(*actor);
-  for (size_t i = 0; i < hearing_.unconcerned.size(); ++i) {
-    const ChildSlot* slot = supervisor.slot_at(i);
-    const ActorId before = hearing_.unconcerned[i];
-    if (before == 0 || slot == nullptr) continue;
-    if (slot->id == before && slot->phase == ChildSlot::Phase::running) continue;
+  // Found by their ids: a child that has ended for good gives up its place in the list.
+  for (const ActorId before : hearing_.unconcerned) {
+    bool is_there = false;
+    for (size_t i = 0; const ChildSlot* slot = supervisor.slot_at(i); ++i) {
+      is_there |= slot->id == before && slot->phase == ChildSlot::Phase::running;
+    }
+    if (is_there) continue;
     return name(host, step.actor) + " touches " + name(host, before) +
            ", which the end of its sibling does not concern";
   }

@@ -55,7 +55,7 @@ class Oracles {
   struct Hearing {
     bool is_open = false;
     bool is_strange = false;  // a supervisor that it has no spec for: that is always too much
-    std::vector<ActorId> unconcerned;  // by slot: children that must stay as they are, or 0
+    std::vector<ActorId> unconcerned;  // children that must stay as they are
   };
   struct Restarts {
     std::deque<uint64_t> times_ns;

@@ -53,6 +53,7 @@ bool Sim::step() { return run_.step(base::kNever); }
 void Sim::run() {
   while (step()) {
   }
+  run_.check_rest();
 }
 
 void Sim::run_for(std::chrono::milliseconds time) {

@@ -68,6 +68,8 @@ class SimRun final : public drivers::sim::Witness {
   bool step(uint64_t latest_ns);
   void heal();
   void fail(std::string what);
+  // Nothing is left to do now: nobody may have been forgotten.
+  void check_rest();
   [[nodiscard]] bool has_failed() const noexcept { return !failure_.empty(); }
   void set_faults(const SimFaults& faults);
   SimNode& node(std::string_view name);
@@ -109,7 +111,6 @@ class SimRun final : public drivers::sim::Witness {
   void fail_if(std::string wrong) {
     if (!wrong.empty()) fail(std::move(wrong));
   }
-  void check_nodes();
   void put_mock(drivers::sim::SimHost& host, const drivers::sim::Step& step);
   void strike();
   void crash_for_a_while();
@@ -125,6 +126,7 @@ class SimRun final : public drivers::sim::Witness {
   std::string failure_;
   uint64_t current_step_ = 0;
   bool is_finished_ = false;
+  uint64_t step_without_memory_ = 0;  // the last in which some was refused
 };
 
 }  // namespace jzx::detail
