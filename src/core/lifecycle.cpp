@@ -428,13 +428,14 @@ Errc reserve(Host& host, ActorId& out) noexcept {
 }
 
 void release_reserved(Host& host, ActorId id) noexcept {
-  Actor& actor = *host.system.actors.find(id);
+  Actor* actor = host.system.actors.find(id);
+  if (actor == nullptr) return;  // it was never reserved
   // As if somebody had lived and ended there: the id is never given again.
-  actor.state.open(generation_of(id), false);
-  const bool is_retired = actor.state.retire(taken_count(actor));
+  actor->state.open(generation_of(id), false);
+  const bool is_retired = actor->state.retire(taken_count(*actor));
   JZX_ASSERT(is_retired);  // nobody could send to it
   (void)is_retired;
-  host.system.actors.give(host.own_slots(), actor);
+  host.system.actors.give(host.own_slots(), *actor);
 }
 
 Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {

@@ -56,6 +56,18 @@ TEST(CommandBudget, AClockThatNeverStopsIsARunawayToo) {
   EXPECT_EQ(stage.scheduler.run_for(10s).end, RunEnd::time_up);
 }
 
+TEST(CommandBudget, TakingAnOutputStopsARunawayToo) {
+  CommandOptions options;
+  options.turn_budget = 1000;
+  Stage stage(options);
+  (void)stage.scheduler.start_fn(
+      [](Note note, Context& context) -> Acts { return context.send(context.self(), note.text); });
+  (void)stage.scheduler.dispatch("for ever");
+  const Result<Note> none = stage.scheduler.take_output();
+  EXPECT_EQ(none.error().code(), Errc::timed_out);
+  EXPECT_NE(stage.scheduler.run().report.find("a runaway?"), std::string::npos);
+}
+
 TEST(CommandBudget, ExactlyEnoughIsEnough) {
   CommandOptions options;
   options.turn_budget = 3;

@@ -1,4 +1,6 @@
 // Births, ends and hand-overs of command actors.
+#include <jzx/async/spawn.hpp>
+
 #include "commands/scene.hpp"
 
 namespace jzx::commands {
@@ -157,6 +159,58 @@ TEST(CommandKill, RunsTheStopHookAndDeadLettersWhatComesLater) {
   EXPECT_EQ(stage.recorder.stop_of(victim).reason, ExitReason::killed);
   ASSERT_EQ(stage.recorder.dead.size(), 1u);
   EXPECT_EQ(stage.recorder.dead[0].reason, DeadLetterReason::target_gone);
+}
+
+TEST(CommandKill, CancelsTheTasksOfASyncActor) {
+  Stage stage;
+  const ActorId root = *stage.scheduler.start<Puppet>(
+      [&](Note, Context& context) -> Acts {
+        Future<void> task = jzx::spawn_async([](std::vector<std::string>& seen) -> Task<void> {
+          Future<void> waiting = jzx::sleep(1h);
+          Result<void> slept = co_await waiting;
+          seen.push_back(slept ? "slept" : "cancelled");
+        }(stage.journal));
+        return context.send(context.output(), "begun");
+      },
+      &stage.journal, "root");
+  (void)stage.scheduler.dispatch("begin");
+  (void)stage.scheduler.run_ready();
+  (void)stage.scheduler.kill(root);
+  EXPECT_EQ(stage.scheduler.run().end, RunEnd::ended);
+  EXPECT_EQ(stage.scheduler.now(), 0ns);
+  EXPECT_EQ(stage.journal, (Story{"cancelled", "root stopped: killed"}));
+}
+
+TEST(CommandKill, WhatAStopHookDispatchesIsFromTheDead) {
+  Stage stage;
+  struct Talker {
+    Scheduler* scheduler;
+    void handle(Note) {}
+    void on_stop() { EXPECT_TRUE(scheduler->dispatch("from the grave").ok()); }
+  };
+  (void)stage.scheduler.start<Echo>("root");
+  const ActorId talker = stage.scheduler.reserve();
+  (void)stage.scheduler.dispatch(
+      stage.scheduler.actions().spawn<Talker>(talker, &stage.scheduler).kill(talker));
+  EXPECT_EQ(stage.outputs(), Story{});
+  EXPECT_EQ(stage.recorder.dead.size(), 1u);
+}
+
+TEST(CommandActions, OfAnotherSchedulerAreRefused) {
+  Stage stage;
+  Stage other;
+  const ActorId root = *stage.scheduler.start_fn([&](Note, Context& context) -> Acts {
+    Acts acts = context.send(context.output(), "mine");
+    acts.append(other.scheduler.actions().send(other.scheduler.output(), "not mine"));
+    return acts;
+  });
+  (void)stage.scheduler.dispatch("begin");
+  EXPECT_EQ(stage.outputs(), (Story{"error: the actions were made with another scheduler"}));
+  EXPECT_EQ(stage.recorder.stop_of(root).reason, ExitReason::fail);
+  EXPECT_EQ(stage.scheduler.dispatch(other.scheduler.actions().kill(1)).error().code(),
+            Errc::closed);
+  EXPECT_EQ(other.scheduler.dispatch(stage.scheduler.actions().kill(1)).error().code(),
+            Errc::actor_not_local);
 }
 
 TEST(CommandKill, OfItselfLetsItsLastWordsThrough) {

@@ -88,7 +88,7 @@ class Interception {
   // At the tail; because of this one, from nobody. Interceptors see those too: is_injected().
   [[nodiscard]] Actions<M> actions() const noexcept { return Actions<M>(step_.core, 0); }
   void inject(Actions<M> actions) {
-    detail::CommandList more = actions.release();
+    detail::CommandList more = actions.release_to(step_.core);
     if (more.first == nullptr) return;
     (step_.injected.first == nullptr ? step_.injected.first : step_.injected.last->next) =
         more.first;
@@ -158,7 +158,7 @@ class CommandScheduler {
     return dispatch(actions().send(target, std::forward<T>(message)));
   }
   Result<uint64_t> dispatch(Actions<M> batch) {
-    detail::CommandList list = batch.release();
+    detail::CommandList list = batch.release_to(*core_);
     return detail::dispatch(*core_, list);
   }
   Result<uint64_t> kill(ActorId target) { return dispatch(actions().kill(target)); }
@@ -192,15 +192,24 @@ class CommandScheduler {
         [&](detail::CommandWaiter& waiter) { detail::wait_for_output(*core_, waiter); });
   }
   // The same, after running for as long as it takes. Errc::empty: there is none to come.
+  // Errc::timed_out: there is none within the turn budget.
   [[nodiscard]] Result<M> take_output() {
+    constexpr const char* kSource = "take_output";
     Future<M> next = next_output();
-    while (!next.is_ready()) {
-      const RunReport report = detail::run(*core_, detail::RunWhat::one, ~uint64_t{0});
+    for (detail::RunWhat what = detail::RunWhat::one; !next.is_ready();) {
+      const RunReport report = detail::run(*core_, what, ~uint64_t{0});
+      what = detail::RunWhat::one_more;
       if (next.is_ready() || report.commands + report.steps != 0) continue;
-      if (report.end == RunEnd::refused) {
-        return Error(Errc::invalid_arg, "take_output() inside of a run: use next_output()");
+      switch (report.end) {
+        case RunEnd::refused:
+          return Error(Errc::invalid_arg, "it would run inside of a run: use next_output()",
+                       kSource);
+        case RunEnd::budget_spent:
+          return Error(Errc::timed_out, "the turn budget is spent: is it a runaway? See run()",
+                       kSource);
+        default:
+          return Error(Errc::empty, {}, kSource);
       }
-      return Error(Errc::empty, {}, "output");
     }
     return next.get();
   }

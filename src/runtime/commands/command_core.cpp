@@ -89,8 +89,7 @@ bool CommandCore::enqueue(CommandList& list, ActorId source, uint64_t cause,
 
 Result<uint64_t> CommandCore::dispatch(CommandList& list) noexcept {
   constexpr const char* kSource = "dispatch";
-  Errc error = list.error;
-  if (ok(error) && (is_ended_ || wants_shutdown_)) error = Errc::closed;
+  Errc error = is_ended_ || wants_shutdown_ ? Errc::closed : list.error;
   const bool is_inside = is_busy_ || is_in_step_;
   const uint64_t first = queue_.queued() + 1;
   const uint32_t count = list.count;
@@ -112,6 +111,8 @@ Result<uint64_t> CommandCore::dispatch(CommandList& list) noexcept {
                    kSource);
     case Errc::mailbox_full:
       return Error(error, "the command queue is full", kSource);
+    case Errc::actor_not_local:
+      return Error(error, "the actions were made with another scheduler", kSource);
     default:
       return Error(error, {}, kSource);
   }

@@ -23,9 +23,11 @@ RunReport CommandCore::run(RunWhat what, uint64_t for_ns) {
   const uint64_t latest_ns = what == RunWhat::all         ? kNever
                              : for_ns < kNever - start_ns ? start_ns + for_ns
                                                           : kNever;
-  const bool is_only_one = what == RunWhat::one;
-  left_ = budget();
-  trail_.clear();
+  const bool is_only_one = what == RunWhat::one || what == RunWhat::one_more;
+  if (what != RunWhat::one_more) {
+    left_ = budget();
+    trail_.clear();
+  }
   for (bool goes_on = true; goes_on;) {
     const Stop stop = pump(is_only_one);
     if (wants_shutdown_ && !is_ended_) shut_down_now();

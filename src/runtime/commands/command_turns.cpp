@@ -420,7 +420,9 @@ void CommandCore::bury(CommandSeat& seat, ExitReason reason, std::string_view te
 
 const char* CommandCore::why_refused(CommandList& list) noexcept {
   char text[sizeof(ExitText)];
-  if (!ok(list.error)) {
+  if (list.error == Errc::actor_not_local) {
+    std::snprintf(text, sizeof(text), "the actions were made with another scheduler");
+  } else if (!ok(list.error)) {
     std::snprintf(text, sizeof(text), "no memory for one of the actions");
   } else if (queue_.size() + list.count > queue_.limit()) {
     std::snprintf(text, sizeof(text), "the command queue is full: %zu wait, %u more do not fit",

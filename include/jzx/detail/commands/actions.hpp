@@ -129,11 +129,12 @@ class [[nodiscard]] Actions {
   Actions& append(Actions other) {
     if (other.list_.first == nullptr) return *this;
     if (core_ == nullptr) return *this = std::move(other);
-    detail::CommandList more = std::exchange(other.list_, detail::CommandList{});
+    detail::CommandList more = other.release_to(*core_);
+    if (!ok(more.error)) list_.error = more.error;
+    if (more.first == nullptr) return *this;
     (list_.first == nullptr ? list_.first : list_.last->next) = more.first;
     list_.last = more.last;
     list_.count += more.count;
-    if (!ok(more.error)) list_.error = more.error;
     return *this;
   }
 
@@ -143,7 +144,12 @@ class [[nodiscard]] Actions {
   // ---- for the library ----
 
   Actions(detail::CommandCore& core, ActorId self) noexcept : core_(&core), self_(self) {}
-  [[nodiscard]] detail::CommandList release() noexcept {
+  // For the queue of this scheduler, which must be their own.
+  [[nodiscard]] detail::CommandList release_to(const detail::CommandCore& core) noexcept {
+    if (core_ != &core && list_.first != nullptr) [[unlikely]] {
+      detail::end_commands(*core_, list_);
+      list_.error = Errc::actor_not_local;
+    }
     return std::exchange(list_, detail::CommandList{});
   }
 
@@ -358,7 +364,7 @@ class Outbox final : public detail::CommandFace<M> {
   // The whole batch, or nothing of it. Errc::killed: the actor is to end; nothing from it counts
   // any more. Errc::mailbox_full: the command queue is full.
   Errc emit(Actions<M> batch) const {
-    detail::CommandList list = batch.release();
+    detail::CommandList list = batch.release_to(*this->core_);
     return detail::emit(*this->core_, this->self_, list);
   }
   // Batches of one.

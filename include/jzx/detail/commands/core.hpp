@@ -71,7 +71,7 @@ struct CommandList {
   Envelope* first = nullptr;
   Envelope* last = nullptr;
   uint32_t count = 0;
-  Errc error = Errc::ok;  // there was no memory for one of them
+  Errc error = Errc::ok;  // there was no memory for one of them, or they are another scheduler's
 };
 
 inline void append(CommandList& list, Envelope& command) noexcept {
@@ -131,7 +131,13 @@ JZX_API void end_commands(CommandCore& core, CommandList& list) noexcept;
 
 // ---- running ----
 
-enum class RunWhat : uint8_t { one, ready, until, all };
+enum class RunWhat : uint8_t {
+  one,
+  one_more,  // from the budget of the run before
+  ready,
+  until,
+  all,
+};
 JZX_API RunReport run(CommandCore& core, RunWhat what, uint64_t for_ns);
 JZX_API void shutdown(CommandCore& core) noexcept;
 

@@ -56,7 +56,7 @@ void keep_actions(CommandCall& call, F&& function) {
   if constexpr (std::is_void_v<R>) {
     function();
   } else {
-    call.actions = function().release();
+    call.actions = function().release_to(call.core);
   }
 }
 
