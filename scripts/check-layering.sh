@@ -114,6 +114,13 @@ detail/fiber.hpp: kinds/fiber
 detail/fiber_body.hpp: kinds/fiber
 detail/receive.hpp: kinds/fiber
 detail/stack_switch.hpp: kinds/fiber
+sim/codec.hpp: runtime
+sim/command_log.hpp: runtime
+sim/command_actor.hpp: runtime
+sim/command_scheduler.hpp: runtime
+detail/commands/core.hpp: runtime
+detail/commands/actions.hpp: runtime
+detail/commands/seat.hpp: runtime
 '
 
 # Other libraries, by the start of the header name: the only folder that may use them.

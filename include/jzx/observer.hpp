@@ -14,11 +14,12 @@
 namespace jzx {
 
 enum class DeadLetterReason : uint8_t {
-  target_gone,  // it ended with the message still queued, or before a timer was due
-  not_handled,  // it has no handler for such a message
-  overload,     // its mailbox was full, and it drops what does not fit
-  closing,      // the system ended
-  late_reply,   // who asked does not wait any more; the envelope is the question's
+  target_gone,    // it ended with the message still queued, or before a timer was due
+  not_handled,    // it has no handler for such a message
+  overload,       // its mailbox was full, and it drops what does not fit
+  closing,        // the system ended
+  late_reply,     // who asked does not wait any more; the envelope is the question's
+  sender_killed,  // who sent it was killed before it was delivered; of a CommandScheduler
 };
 
 // What is done with a stalled handler where there is no observer.

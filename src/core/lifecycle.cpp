@@ -123,6 +123,16 @@ void furnish(System& system, Actor& actor, const SpawnOptions& options,
   actor.attention.store(is_measured ? kMeasured : 0, std::memory_order_relaxed);  // by open() too
 }
 
+// Of whoever moves into this slot, which is the caller's.
+ActorId next_id(const System& system, const Actor& actor) noexcept {
+  return make_id(actor.slot.load(std::memory_order_relaxed),  // ours
+                 actor.state.next_generation(system.first_generation));
+}
+
+Errc no_slot(System& system) noexcept {
+  return system.actors.is_full() ? Errc::max_actors : Errc::no_memory;
+}
+
 // Undoes furnish().
 void vacate(Actor& actor) noexcept {
   actor.kind = nullptr;
@@ -408,6 +418,26 @@ uint32_t user_share(uint32_t mailbox_cap) noexcept {
   return std::min(share, StateWord::kMaxUserLimit);
 }
 
+Errc reserve(Host& host, ActorId& out) noexcept {
+  System& system = host.system;
+  if (system.takes_no_more.load(std::memory_order_relaxed)) return Errc::loop_closed;  // a flag
+  Actor* actor = system.actors.take(host.own_slots());
+  if (actor == nullptr) return no_slot(system);
+  out = next_id(system, *actor);
+  return Errc::ok;
+}
+
+void release_reserved(Host& host, ActorId id) noexcept {
+  Actor* actor = host.system.actors.find(id);
+  if (actor == nullptr) return;  // it was never reserved
+  // As if somebody had lived and ended there: the id is never given again.
+  actor->state.open(generation_of(id), false);
+  const bool is_retired = actor->state.retire(taken_count(*actor));
+  JZX_ASSERT(is_retired);  // nobody could send to it
+  (void)is_retired;
+  host.system.actors.give(host.own_slots(), *actor);
+}
+
 Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   System& system = host.system;
   if (system.takes_no_more.load(std::memory_order_relaxed)) return Errc::loop_closed;  // a flag
@@ -417,10 +447,12 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
     const Errc error = make_belongings(host, options, belongings);
     if (!ok(error)) return error;
   }
-  Actor* actor = system.actors.take(host.own_slots());
+  const bool is_reserved = options.reserved != kNobody;
+  Actor* actor =
+      is_reserved ? system.actors.find(options.reserved) : system.actors.take(host.own_slots());
   if (actor == nullptr) [[unlikely]] {
     give_belongings(host, belongings);
-    return system.actors.is_full() ? Errc::max_actors : Errc::no_memory;
+    return no_slot(system);
   }
   // Where others could run it, it is scheduled by us until we let go of it: one of a start that may
   // yet be undone, and one whose end, by its parent or by a shutdown, may come before the observer
@@ -430,15 +462,15 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
       observer != nullptr && (belongings.child != nullptr || belongings.label != nullptr);
   const bool is_held = system.is_shared && (host.holding_back > 0 || is_told);
   const bool is_scheduled = options.first_turn || is_held;
-  const ActorId id = make_id(actor->slot.load(std::memory_order_relaxed),  // ours
-                             actor->state.next_generation(system.first_generation));
+  const ActorId id = next_id(system, *actor);
+  JZX_ASSERT(!is_reserved || id == options.reserved);
   furnish(system, *actor, options, belongings);
   host.count_birth();
   if (!move_in(system, *actor, belongings.child, options.parent, id, is_scheduled)) [[unlikely]] {
     host.count_end();
     vacate(*actor);
     give_belongings(host, belongings);
-    system.actors.give(host.own_slots(), *actor);
+    if (!is_reserved) system.actors.give(host.own_slots(), *actor);
     return Errc::no_such_actor;
   }
   out = id;

@@ -29,10 +29,18 @@ struct SpawnOptions {
   base::Priority priority = base::Priority::normal;
   uint8_t home = base::kAnyWorker;
   Overload overload = Overload::refuse;
-  uint32_t high_water = 0;  // queued messages at which the observer is told; 0: never
+  uint32_t high_water = 0;     // queued messages at which the observer is told; 0: never
+  ActorId reserved = kNobody;  // an id from reserve(), to be the actor's
 };
 
-// The body belongs to the actor if this answers ok, else still to the caller.
+// An id for an actor that is spawned later, so that others can be told of it before. Until then it
+// is as that of one who has ended. no_memory, max_actors.
+[[nodiscard]] Errc reserve(Host& host, ActorId& out) noexcept;
+// Nobody will have it.
+void release_reserved(Host& host, ActorId id) noexcept;
+
+// The body, and an id that was reserved, belong to the actor if this answers ok, else still to the
+// caller.
 [[nodiscard]] Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept;
 
 // Undoes a spawn, with all children of the new actor, before any of them had a turn: the parent is

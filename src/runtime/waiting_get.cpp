@@ -135,6 +135,7 @@ Error why_broken() noexcept {
     case DeadLetterReason::closing:
       return Error(Errc::loop_closed, {}, "ask");
     case DeadLetterReason::late_reply:
+    case DeadLetterReason::sender_killed:
       break;
   }
   return Error(Errc::broken_promise);

@@ -30,6 +30,17 @@ void Simulator::remove(SimHost& host) noexcept {
   std::erase_if(delayed_, [&](const Delayed& one) { return one.ready.host == &host; });
 }
 
+bool Simulator::take_back(base::Runnable& work) noexcept {
+  for (size_t i = first_ready_; i < ready_.size(); ++i) {
+    if (ready_[i].work != &work) continue;
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    ready_.erase(ready_.begin() + at);
+    candidates_.erase(candidates_.begin() + at);
+    return true;
+  }
+  return false;
+}
+
 // ---- what is ready ----
 
 void Simulator::collect() {

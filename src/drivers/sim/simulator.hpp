@@ -45,6 +45,10 @@ class Simulator {
   [[nodiscard]] std::span<const Candidate> candidates();
   // Runs the piece of work with this number among the candidates.
   void run_candidate(uint32_t index);
+  // Out of what is ready, to be run by the caller; false: it is not there.
+  [[nodiscard]] bool take_back(base::Runnable& work) noexcept;
+  // When time could go on to, if nothing is ready; kNever: nothing will ever happen.
+  [[nodiscard]] uint64_t next_event_ns();
 
   // How candidates name an actor.
   [[nodiscard]] static uint64_t name_of(uint32_t node, core::ActorId id) noexcept {
@@ -101,7 +105,6 @@ class Simulator {
   void insert(const Candidate& candidate, const Ready& ready);
   // False: there is nothing to wait for, or only after `latest_ns`.
   [[nodiscard]] bool advance(uint64_t latest_ns);
-  [[nodiscard]] uint64_t next_event_ns();
   void run(const Candidate& candidate, const Ready& ready);
   [[nodiscard]] Step describe(const Ready& ready, core::Actor* actor);
   // Something goes wrong with this step. True: it was not to be run.

@@ -1,0 +1,146 @@
+// Replaying a log: what came from outside comes again, each between the same two turns as before,
+// and every command is compared with the one that was logged.
+#include "core/guard.hpp"
+#include "runtime/commands/command_core.hpp"
+
+namespace jzx::detail {
+
+using drivers::sim::VirtualTime;
+
+namespace {
+
+std::string text_of(const CommandRecord& record) {
+  CommandLog one;
+  one.records.push_back(record);
+  one.records.back().fate = CommandFate::waiting;
+  std::string text = one.to_text();
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+RunReport refusal(std::string why) {
+  RunReport result;
+  result.end = RunEnd::differs;
+  result.report = std::move(why);
+  return result;
+}
+
+}  // namespace
+
+bool CommandCore::compare(const CommandRecord& record) {
+  const uint64_t place = record.sequence - 1;
+  if (place >= expected_->records.size()) {
+    if (expected_->is_cut) return true;
+    difference_ = "the log ends before command #" + std::to_string(record.sequence) +
+                  "; the run has: " + text_of(record);
+    return false;
+  }
+  const CommandRecord& wanted = expected_->records[place];
+  const bool is_same =
+      wanted.kind == record.kind && wanted.source == record.source &&
+      wanted.target == record.target && wanted.cause == record.cause &&
+      wanted.time_ns == record.time_ns && wanted.type == record.type &&
+      wanted.is_injected == record.is_injected &&
+      (!codec_.is_comparable || !wanted.payload || wanted.payload == record.payload);
+  if (is_same) return true;
+  difference_ = "the run differs from the log at command #" + std::to_string(record.sequence) +
+                "\n  logged: " + text_of(wanted) + "\n  now:    " + text_of(record);
+  return false;
+}
+
+RunReport CommandCore::replay(const CommandLog& log) {
+  if (is_busy_ || is_in_step_) return refusal("a replay inside of a run");
+  if (queue_.taken() != 0) return refusal("a replay needs a scheduler that has not run yet");
+  if (log.input != input_ || log.output != output_) {
+    return refusal("the log is of a scheduler that was made otherwise: its handles differ");
+  }
+  expected_ = &log;
+  difference_.clear();
+  update_care();
+  RunReport result;
+  const uint64_t given = queue_.queued();  // before the replay, as in the run that was logged
+  for (const CommandRecord& record : log.records) {
+    if (!record.moment || record.sequence <= given) continue;
+    std::string trouble = go_to(record);
+    if (trouble.empty()) trouble = dispatch_again(record);
+    if (trouble.empty()) continue;
+    result = refusal(std::move(trouble));
+    break;
+  }
+  if (result.end != RunEnd::differs) {
+    left_ = budget();
+    while (queue_.taken() < log.records.size() && result.end != RunEnd::differs) {
+      const uint64_t before = queue_.taken() + simulator_.steps();
+      const uint64_t before_ns = now_ns();
+      result = run(RunWhat::one, ~uint64_t{0});
+      const bool has_moved = queue_.taken() + simulator_.steps() != before || now_ns() != before_ns;
+      if (result.end == RunEnd::differs || has_moved) continue;
+      const CommandRecord& next = log.records[queue_.taken()];
+      if (next.fate == CommandFate::closing || next.fate == CommandFate::waiting) break;
+      result = refusal("the run has come to its end before command #" +
+                       std::to_string(next.sequence) + " of the log: " + text_of(next));
+    }
+  }
+  result.commands = queue_.taken();
+  result.steps = simulator_.steps();
+  expected_ = nullptr;
+  update_care();
+  return result;
+}
+
+std::string CommandCore::go_to(const CommandRecord& record) {
+  const CommandMoment& moment = *record.moment;
+  while (queue_.taken() < moment.processed || simulator_.steps() < moment.steps) {
+    const uint64_t before = queue_.taken() + simulator_.steps();
+    const uint64_t before_ns = now_ns();
+    const RunReport part = run(RunWhat::one, ~uint64_t{0});
+    if (part.end == RunEnd::differs) return part.report;
+    if (queue_.taken() + simulator_.steps() == before && now_ns() == before_ns) break;
+  }
+  if (now_ns() < record.time_ns) simulator_.move_to(record.time_ns + VirtualTime::kStart);
+  const bool is_there = queue_.taken() == moment.processed && simulator_.steps() == moment.steps &&
+                        queue_.queued() + 1 == record.sequence && now_ns() == record.time_ns;
+  if (is_there) return {};
+  return "the run took another way before command #" + std::to_string(record.sequence) +
+         " came from outside: " + text_of(record);
+}
+
+std::string CommandCore::dispatch_again(const CommandRecord& record) {
+  const std::string number = "command #" + std::to_string(record.sequence);
+  Envelope* envelope = nullptr;
+  switch (record.kind) {
+    case CommandKind::send: {
+      if (!record.payload || codec_.decode == nullptr) {
+        return number + " came from outside, and its message (" + record.type +
+               ") is opaque in the log: give the type a jzx::Codec";
+      }
+      envelope = take_command(*this);
+      if (envelope == nullptr) break;
+      const bool is_read =
+          core::guard([&] { return codec_.decode(port(), *envelope, *record.payload); },
+                      [](const char*) { return false; });
+      if (is_read) break;
+      give_command(*this, *envelope);
+      return number + " came from outside, and its message (" + record.type +
+             ") cannot be read: " + *record.payload;
+    }
+    case CommandKind::spawn:
+      return number + " spawned an actor (" + record.type +
+             ") from outside: do so before the replay, or let an actor do it";
+    case CommandKind::kill:
+      envelope = make_kill(*this, record.target);
+      break;
+    case CommandKind::fail:
+      envelope = make_fail(*this, record.target, record.payload.value_or(std::string()));
+      break;
+  }
+  if (envelope == nullptr) return number + ": no memory";
+  envelope->sender = record.target;
+  CommandList list;
+  append(list, *envelope);
+  const Result<uint64_t> sent = dispatch(list);
+  if (sent.ok()) return {};
+  return number + " was accepted from outside, and is refused now: " + sent.error().message();
+}
+
+}  // namespace jzx::detail

@@ -1,0 +1,193 @@
+// What only some runs want: interceptors, the log, the comparison with another log, and the report
+// of a run that does not come to an end.
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <map>
+
+#include "core/guard.hpp"
+#include "runtime/commands/command_core.hpp"
+
+namespace jzx::detail {
+
+using runtime::QueuedCommand;
+
+// ---- before a command is processed ----
+
+CommandCore::Next CommandCore::look_at_first() {
+  const uint64_t sequence = queue_.taken() + 1;
+  if (looked_at_ != sequence) {
+    note_first();
+    if (!difference_.empty()) return Next::stop;
+    looked_at_ = sequence;
+    next_interceptor_ = 0;
+    held_until_ns_ = 0;
+  }
+  if (held_until_ns_ > now_ns()) return Next::stop;
+  return intercept_first();
+}
+
+CommandCore::Next CommandCore::intercept_first() {
+  const uint64_t sequence = queue_.taken() + 1;
+  while (next_interceptor_ < interceptors_.size()) {
+    const QueuedCommand command = queue_.first();
+    Envelope& envelope = *command.envelope;
+    CommandStep step{*this, {}, nullptr, nullptr, {}, 0, false};
+    step.command = describe(command, sequence);
+    if (kind_of(envelope) == CommandKind::send) step.message = &envelope;
+    CommandSeat* seat = nullptr;
+    if (kind_of(envelope) == CommandKind::spawn) {
+      seat = envelope.as<SpawnPlan>().seat;
+      step.seat = &seat;
+    }
+    const ActorId target = step.command.target;
+    call_interceptor(interceptors_[next_interceptor_++], step);
+    if (seat != nullptr && seat != envelope.as<SpawnPlan>().seat) {
+      // Another actor takes the place of the one that was meant.
+      CommandSeat& meant = *std::exchange(envelope.as<SpawnPlan>().seat, seat);
+      seat->core = this;
+      seat->id = meant.id;
+      seat->predecessor = meant.predecessor;
+      seat->holds_id = std::exchange(meant.holds_id, false);
+      end_plan(&meant);
+    }
+    if (step.command.target != target) queue_.first().target = step.command.target;
+    if (step.injected.first != nullptr && !enqueue(step.injected, 0, sequence, kInjected)) {
+      end_commands(*this, step.injected);
+    }
+    if (step.is_dropped) {
+      host().discard(*queue_.pop().envelope);
+      note_fate(CommandFate::filtered);
+      settle_record();
+      return Next::gone;
+    }
+    if (step.delay_ns != 0) {
+      held_until_ns_ = now_ns() + step.delay_ns;
+      return Next::stop;
+    }
+  }
+  if (left_ <= kTrail) trail_.push_back(describe(queue_.first(), sequence));
+  return Next::perform;
+}
+
+void CommandCore::add_interceptor(CommandInterceptor interceptor) {
+  interceptors_.push_back({std::move(interceptor), std::make_unique<FailureNote>()});
+  update_care();
+}
+
+// One that throws is not called again.
+void CommandCore::call_interceptor(Interceptor& interceptor, CommandStep& step) noexcept {
+  if (interceptor.note == nullptr) return;
+  (void)core::guard([&] { return interceptor.function(step), true; },
+                    [&](const char* text) {
+                      end_commands(*this, step.injected);
+                      interceptor.note->error = Error(Errc::exception, text, "interceptor");
+                      tell(std::move(interceptor.note));
+                      return false;
+                    });
+}
+
+// ---- the log ----
+
+CommandRecord CommandCore::describe(const QueuedCommand& command, uint64_t sequence) {
+  const Envelope& envelope = *command.envelope;
+  CommandRecord record;
+  record.sequence = sequence;
+  record.cause = command.cause;
+  record.time_ns = command.time_ns;
+  record.kind = kind_of(envelope);
+  record.source = envelope.sender;
+  record.target = command.target;
+  record.is_injected = (envelope.trace & kInjected) != 0;
+  return record;
+}
+
+void CommandCore::note_first() {
+  const uint64_t sequence = queue_.taken() + 1;
+  const QueuedCommand& command = queue_.first();
+  Envelope& envelope = *command.envelope;
+  std::optional<CommandMoment> moment;
+  if (!arrivals_.empty() && arrivals_.front().sequence == sequence) {
+    moment = arrivals_.front().moment;
+    arrivals_.pop_front();
+  }
+  has_record_ = false;
+  if (!options_.keeps_log && expected_ == nullptr) return;
+  CommandRecord record = describe(command, sequence);
+  record.moment = moment;
+  switch (record.kind) {
+    case CommandKind::send:
+      record.type = envelope.type->name;
+      if (codec_.encode != nullptr) {
+        (void)core::guard([&] { return record.payload = codec_.encode(envelope), true; },
+                          [](const char*) { return false; });  // it stays opaque
+      }
+      break;
+    case CommandKind::spawn:
+      record.type = envelope.as<SpawnPlan>().seat->type.name;
+      break;
+    case CommandKind::fail:
+      record.payload = std::string(envelope.as<FailPlan>().text->view());
+      break;
+    case CommandKind::kill:
+      break;
+  }
+  if (expected_ != nullptr && !compare(record)) return;
+  if (!options_.keeps_log) return;
+  if (log_.records.size() >= options_.max_log) {
+    log_.is_cut = true;
+    return;
+  }
+  log_.records.push_back(std::move(record));
+  has_record_ = true;
+}
+
+void CommandCore::settle_record() noexcept {
+  if (has_record_) log_.records.back().fate = fate_;
+  has_record_ = false;
+}
+
+// ---- a runaway ----
+
+std::string CommandCore::name_of(ActorId id) {
+  char text[40];
+  std::snprintf(text, sizeof(text), "%#" PRIx64, id);
+  if (id == 0) return "the outside";
+  if (id == output_) return "the output";
+  if (id == input_) return "the input";
+  const CommandSeat* seat = seat_of(id);
+  return std::string(text) + " (" + (seat != nullptr ? seat->type.name : "ended") + ")";
+}
+
+std::string CommandCore::report_runaway() {
+  std::string text =
+      "a runaway? The turn budget of this run is spent: " + std::to_string(options_.turn_budget) +
+      " commands and turns; " + std::to_string(queue_.size()) + " commands wait\n";
+  std::map<ActorId, size_t> counts;
+  for (const CommandRecord& record : trail_) ++counts[record.target];
+  std::vector<std::pair<ActorId, size_t>> busiest(counts.begin(), counts.end());
+  std::stable_sort(busiest.begin(), busiest.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  constexpr size_t kMostNamed = 5;
+  if (busiest.size() > kMostNamed) busiest.resize(kMostNamed);
+  text += "who got most of the last " + std::to_string(trail_.size()) + ":\n";
+  for (const auto& [id, count] : busiest) {
+    text += "  " + name_of(id) + ": " + std::to_string(count) + "\n";
+  }
+  text += "the cascade, the newest first:\n";
+  constexpr size_t kMostSteps = 16;
+  uint64_t wanted = trail_.empty() ? 0 : trail_.back().sequence;
+  size_t shown = 0;
+  for (auto record = trail_.rbegin(); record != trail_.rend() && shown < kMostSteps; ++record) {
+    if (record->sequence != wanted) continue;
+    text += "  #" + std::to_string(record->sequence) + " " + to_string(record->kind) + " from " +
+            name_of(record->source) + " to " + name_of(record->target) + ", because of #" +
+            std::to_string(record->cause) + "\n";
+    wanted = record->cause;
+    ++shown;
+  }
+  trail_.clear();
+  return text;
+}
+
+}  // namespace jzx::detail
