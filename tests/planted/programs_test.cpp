@@ -214,6 +214,7 @@ TEST(Program, LosesMoneyWhenTheReceiverIsRestarted) {
                  for (int i = 0; i < 4; ++i) clerk << Transfer{i, 10};
                  sim.eventually("no money is lost",
                                 [vault] { return vault->balance[0] + vault->balance[1] == 100; });
+                 sim.run();
                  sim.finish();
                });
 }
