@@ -9,6 +9,7 @@
 //     bank << Transfer{…};
 //     sim.run();
 //     sim.check(…, "all money is there");
+//     sim.finish();
 //   });
 //   EXPECT_TRUE(report) << report.text();
 //
@@ -144,6 +145,10 @@ class JZX_API Sim : public SystemFace {
   void run_for(std::chrono::milliseconds time);
   // False: there was nothing more to do, and it was not so.
   bool run_until(const std::function<bool()>& is_so);
+  // The end: no more faults, everything comes to rest, and what must be so in the end is looked at.
+  // Done by itself when the scenario has returned; a scenario whose claims and actors look at its
+  // own variables does it while they are there.
+  void finish();
   // Until the future has its result. An error if nothing is left to do before that.
   template <class T>
   Result<T> run_until(Future<T> future) {

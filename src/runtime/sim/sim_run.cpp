@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "core/guard.hpp"
 #include "drivers/sim/empty_world.hpp"
@@ -65,6 +66,7 @@ void SimRun::fail(std::string what) {
 // Nothing goes wrong any more, and all that is left to do is done: now what was promised must be
 // so.
 void SimRun::finish() {
+  if (std::exchange(has_finished_, true)) return;
   set_faults({});
   while (step(base::kNever)) {
   }

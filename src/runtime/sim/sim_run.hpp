@@ -59,6 +59,8 @@ class SimRun final : public drivers::sim::Witness {
   // ---- as Sim ----
   bool step(uint64_t latest_ns);
   void fail(std::string what);
+  // Once.
+  void finish();
   // Nothing is left to do now: nobody may have been forgotten.
   void check_rest();
   [[nodiscard]] bool has_failed() const noexcept { return !failure_.empty(); }
@@ -97,7 +99,6 @@ class SimRun final : public drivers::sim::Witness {
   void fail_if(std::string wrong) {
     if (!wrong.empty()) fail(std::move(wrong));
   }
-  void finish();
   [[nodiscard]] base::Allocator allocator() noexcept;
   [[nodiscard]] std::string name_of(uint32_t node, ActorId id) const {
     return trace_.name_of({node, id});
@@ -106,6 +107,7 @@ class SimRun final : public drivers::sim::Witness {
   std::vector<std::unique_ptr<SimNodeState>> nodes_;
   std::unique_ptr<Sim> sim_;
   std::string failure_;
+  bool has_finished_ = false;
   uint64_t current_step_ = 0;
   uint64_t step_without_memory_ = 0;  // the last in which some was refused
 };
