@@ -178,7 +178,7 @@ Then act(Books& books, SystemFace& system, Pid me, uint32_t energy) {
   const Deed deed = kDeeds[books.sim.choose(std::size(kDeeds))];
   switch (deed) {
     case Deed::tell:
-      if (energy > 0) (void)books.somebody().send(Do{energy - 1});
+      if (energy > 0) (void)books.somebody().send(Do{energy - 1, books.new_order()});
       break;
     case Deed::ask:
     case Deed::ask_for:
@@ -191,7 +191,7 @@ Then act(Books& books, SystemFace& system, Pid me, uint32_t energy) {
     }
     case Deed::call_name: {
       const uint32_t name = books.sim.choose(static_cast<uint32_t>(Books::kNames.size()));
-      (void)system.whereis(Books::kNames[name]).send(Do{0});
+      (void)system.whereis(Books::kNames[name]).send(Do{0, books.new_order()});
       break;
     }
     case Deed::arm:

@@ -53,6 +53,8 @@ struct Member {
 
   void on(Do order, Context& self) {
     if (!has_started) books->wrong("a message before on_start()");
+    // Not while some are put aside: what comes then is ahead of them.
+    if (stashed == 0) books->obeyed(self.sender(), self.self(), order.number);
     if (stashed > 0 && books->sim.choose(2) == 1) {
       stashed = 0;
       self.unstash_all();
@@ -117,6 +119,7 @@ struct Thinker {
   Task<void> on(Do order) {
     const Handling busy(*this);
     Self self = co_await this_actor();
+    books->obeyed(self.sender(), self.pid(), order.number);
     for (uint32_t i = 0; i < 2; ++i) {
       switch (act(*books, self, self.pid(), order.energy)) {
         case Then::ask: {
@@ -181,7 +184,11 @@ class FiberBody {
     std::optional<Do> order;
     while (is_going_) {
       const Wait wait = receive(
-          [&](Do one) { order = one; }, [&](Tick tick) { books_->ticked(tick.timer, self()); },
+          [&](Do one) {
+            order = one;
+            books_->obeyed(sender(), self(), one.number);
+          },
+          [&](Tick tick) { books_->ticked(tick.timer, self()); },
           [&](Query query) { return query.number; },
           [&](const Down& down) { books_->heard_down(self(), down); },
           [&](const Exit& exit) { books_->heard_exit(self(), exit); }, [&](const ChildExit&) {});
@@ -205,9 +212,12 @@ class FiberBody {
       case Then::sleep:
         is_going_ = sleep_for(some_time(*books_)) != Wait::killed;
         break;
-      case Then::stash:
-        is_going_ = yield() != Wait::killed;
+      case Then::stash: {  // everything else is kept meanwhile
+        const Wait wait =
+            receive_for(some_time(*books_), [&](Tick tick) { books_->ticked(tick.timer, self()); });
+        is_going_ = wait != Wait::killed;
         break;
+      }
       case Then::stop:
         is_going_ = false;
         break;

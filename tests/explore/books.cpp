@@ -166,6 +166,12 @@ void Books::answered(int ask) {
   question.is_answered = true;
 }
 
+void Books::obeyed(Pid from, Pid who, uint64_t order) {
+  uint64_t& last = last_order_[{from.id(), who.id()}];
+  if (order < last) wrong("an order was overtaken by a later one");
+  last = order;
+}
+
 Future<void> Books::for_ever() {
   auto [future, promise] = jzx::promise<void>();
   never_.push_back(std::move(promise));

@@ -78,6 +78,10 @@ class Books : public std::enable_shared_from_this<Books> {
   [[nodiscard]] int new_ask(Pid target);
   void answered(int ask);
 
+  // Of the next order. Those of one sender must be taken in order, by who puts none aside.
+  [[nodiscard]] uint64_t new_order() noexcept { return ++orders_; }
+  void obeyed(Pid from, Pid who, uint64_t order);
+
   // A future without a result, for who is to do no more.
   [[nodiscard]] Future<void> for_ever();
   // Is there still work to be done? Less with every look.
@@ -149,6 +153,8 @@ class Books : public std::enable_shared_from_this<Books> {
   std::vector<Alarm> timers_;
   std::array<ActorId, kNames.size()> names_{};
   std::vector<Question> asks_;
+  uint64_t orders_ = 0;
+  std::map<std::pair<ActorId, ActorId>, uint64_t> last_order_;  // from, to
   std::vector<Promise<void>> never_;
   int work_left_ = 60;  // or children that end by themselves would be restarted without an end
   std::vector<Place> places_;

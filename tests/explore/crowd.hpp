@@ -19,6 +19,7 @@ using BooksPtr = std::shared_ptr<Books>;
 // Do something; and have others do something, this many times over.
 struct Do {
   uint32_t energy = 0;
+  uint64_t number = 0;  // of all that are sent; 0: out of order, on purpose
 };
 struct Tick {
   int timer = 0;

@@ -45,7 +45,7 @@ void stir(Sim& sim, const BooksPtr& books) {
     } else if (sim.choose(6) == 5) {
       (void)act(*books, sim, {}, kEnergy);
     } else {
-      (void)books->somebody().send(Do{kEnergy});
+      (void)books->somebody().send(Do{kEnergy, books->new_order()});
     }
     for (uint32_t steps = sim.choose(6); steps > 0; --steps) sim.step();
   }

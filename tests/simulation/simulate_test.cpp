@@ -239,6 +239,20 @@ TEST(Simulate, ChecksAtTheEndWhatMustComeTrueEventually) {
   EXPECT_EQ(report.failure, "in the end it is not so: pigs fly");
 }
 
+TEST(Simulate, FinishesOnceInTheMiddleOfTheScenarioIfThatSaysSo) {
+  int looks = 0;
+  const SimReport report = simulate(quiet("x", 1), [&](Sim& sim) {
+    std::vector<int> list;
+    const auto collector = sim.spawn<Collector>(&list);
+    sim.eventually("it has come", [&] { return ++looks > 0 && list.size() == 1; });
+    collector << Number{1};
+    sim.finish();
+    sim.check(looks == 1, "the claims were looked at");
+  });
+  EXPECT_TRUE(report) << report.text();
+  EXPECT_EQ(looks, 1);
+}
+
 TEST(Simulate, SaysSoIfNobodyAsksForTheEnd) {
   const SimReport report =
       simulate(quiet("x", 1), [](Sim& sim) { sim.eventually("pigs fly", [] { return true; }); });

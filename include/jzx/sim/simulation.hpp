@@ -9,6 +9,7 @@
 //     bank << Transfer{…};
 //     sim.run();
 //     sim.check(…, "all money is there");
+//     sim.finish();
 //   });
 //   EXPECT_TRUE(report) << report.text();
 //

@@ -25,7 +25,7 @@ std::string Oracles::before_step(SimHost& host, const Step& step) {
 }
 
 std::string Oracles::after_step(SimHost& host, const Step& step) {
-  return hearing_.is_open ? check_unconcerned(host, step) : std::string();
+  return hearing_.is_open ? check_hearing(host, step) : std::string();
 }
 
 std::string Oracles::check_order(const Step& step) {
@@ -60,6 +60,15 @@ void Oracles::forget(uint32_t node) {
 
 // ---- supervisors ----
 
+namespace {
+
+bool comes_back(supervise::ChildMode mode, ExitReason reason) noexcept {
+  return mode == supervise::ChildMode::permanent ||
+         (mode == supervise::ChildMode::transient && reason != ExitReason::normal);
+}
+
+}  // namespace
+
 void Oracles::begin_hearing(SimHost& host, const Step& step) {
   if (step.tag != static_cast<uint32_t>(core::SystemTag::child_exit)) return;
   const Actor* actor = host.system.actors.find(step.actor);
@@ -70,9 +79,16 @@ void Oracles::begin_hearing(SimHost& host, const Step& step) {
   hearing_.is_strange = ended == nullptr;
   const Supervisor& supervisor = supervise::supervisor_of(*actor);
   const Strategy strategy = supervisor.spec().strategy;
-  if (ended == nullptr || strategy == Strategy::one_for_all) return;
   // A group restart under way may go on with whomever it concerns.
-  if (ended->phase != ChildSlot::Phase::running || supervisor.is_group_under_way()) return;
+  if (ended == nullptr || ended->phase != ChildSlot::Phase::running ||
+      supervisor.is_group_under_way()) {
+    return;
+  }
+  if (!ended->is_dynamic) {  // one that was added goes for good, with its slot
+    hearing_.ended = ended;
+    hearing_.comes_back = !ended->is_unwanted && comes_back(ended->spec.mode, child.exit.reason);
+  }
+  if (strategy == Strategy::one_for_all) return;
   for (size_t i = 0; const ChildSlot* slot = supervisor.slot_at(i); ++i) {
     const bool is_concerned = slot->phase != ChildSlot::Phase::running || slot == ended ||
                               (strategy == Strategy::rest_for_one && slot->index > ended->index);
@@ -80,11 +96,22 @@ void Oracles::begin_hearing(SimHost& host, const Step& step) {
   }
 }
 
-std::string Oracles::check_unconcerned(SimHost& host, const Step& step) const {
+std::string Oracles::check_hearing(SimHost& host, const Step& step) const {
   const Actor* actor = host.system.actors.find(step.actor);
   if (actor == nullptr || actor->id() != step.actor || !actor->is_supervisor) return {};
   if (actor->status != core::Status::running) return {};  // it escalates
-  const Supervisor& supervisor = supervise::supervisor_of(*actor);
+  if (hearing_.ended != nullptr) {
+    const bool has_gone = hearing_.ended->phase == ChildSlot::Phase::ended;
+    if (has_gone == hearing_.comes_back) {
+      return name(host, step.actor) + (has_gone ? " gives up a child that should come back"
+                                                : " brings back a child that should stay away");
+    }
+  }
+  return check_unconcerned(host, supervise::supervisor_of(*actor), step.actor);
+}
+
+std::string Oracles::check_unconcerned(SimHost& host, const Supervisor& supervisor,
+                                       ActorId id) const {
   // Found by their ids: a child that has ended for good gives up its place in the list.
   for (const ActorId before : hearing_.unconcerned) {
     bool is_there = false;
@@ -92,7 +119,7 @@ std::string Oracles::check_unconcerned(SimHost& host, const Step& step) const {
       is_there |= slot->id == before && slot->phase == ChildSlot::Phase::running;
     }
     if (is_there) continue;
-    return name(host, step.actor) + " touches " + name(host, before) +
+    return name(host, id) + " touches " + name(host, before) +
            ", which the end of its sibling does not concern";
   }
   return {};

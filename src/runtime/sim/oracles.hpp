@@ -24,6 +24,11 @@
 #include "runtime/port.hpp"
 #include "runtime/sim/trace.hpp"
 
+namespace jzx::supervise {
+struct ChildSlot;
+class Supervisor;
+}  // namespace jzx::supervise
+
 namespace jzx::runtime {
 
 class Oracles {
@@ -55,7 +60,9 @@ class Oracles {
   struct Hearing {
     bool is_open = false;
     bool is_strange = false;  // a supervisor that it has no spec for: that is always too much
-    std::vector<ActorId> unconcerned;  // children that must stay as they are
+    const supervise::ChildSlot* ended = nullptr;  // one whose fate depends on nobody else
+    bool comes_back = false;                      // and what that must be
+    std::vector<ActorId> unconcerned;             // children that must stay as they are
   };
   struct Restarts {
     std::deque<uint64_t> times_ns;
@@ -64,7 +71,10 @@ class Oracles {
 
   [[nodiscard]] std::string check_order(const Step& step);
   void begin_hearing(SimHost& host, const Step& step);
-  [[nodiscard]] std::string check_unconcerned(SimHost& host, const Step& step) const;
+  [[nodiscard]] std::string check_hearing(SimHost& host, const Step& step) const;
+  [[nodiscard]] std::string check_unconcerned(SimHost& host,
+                                              const supervise::Supervisor& supervisor,
+                                              ActorId id) const;
   [[nodiscard]] Restarts& recent_restarts(const SimHost& host, ActorId supervisor);
   [[nodiscard]] std::string check_supervisor(const SimHost& host, const core::Actor& actor) const;
   [[nodiscard]] std::string name(const SimHost& host, ActorId id) const {

@@ -13,6 +13,7 @@ using drivers::sim::Choice;
 // A letter for each site: backoff, steal, next, user, fault and amount, network, disk.
 constexpr std::string_view kLetters = "bsnufawxde";
 static_assert(kLetters.size() == base::kChoiceSites);
+constexpr size_t kLongestPart = 64;  // of a scenario, in choices
 
 class Shrinker {
  public:
@@ -22,7 +23,8 @@ class Shrinker {
   Taken run() {
     cut_end();
     for (bool is_better = true; is_better && tries_left_ > 0;) {
-      is_better = zero_chunks();
+      is_better = leave_out_chunks();
+      is_better |= zero_chunks();
       is_better |= lower_values();
     }
     while (!best_.empty() && best_.back().taken == 0) best_.pop_back();
@@ -43,6 +45,26 @@ class Shrinker {
     for (size_t keep = best_.size() / 2; keep > 0; keep /= 2) {
       if (!attempt(Taken(best_.begin(), best_.begin() + static_cast<std::ptrdiff_t>(keep)))) break;
     }
+  }
+
+  // A choice less, and those after it are made one earlier: so a whole part of a scenario can go,
+  // with all that was chosen in it, and what follows stays as it was.
+  bool leave_out_chunks() {
+    bool is_better = false;
+    for (size_t chunk = std::min<size_t>(kLongestPart, best_.size() / 2); chunk > 0; chunk /= 2) {
+      for (size_t end = best_.size(); end >= chunk && tries_left_ > 0;) {
+        const auto begin = best_.begin() + static_cast<std::ptrdiff_t>(end - chunk);
+        Taken candidate(best_.begin(), begin);
+        candidate.insert(candidate.end(), begin + static_cast<std::ptrdiff_t>(chunk), best_.end());
+        if (attempt(std::move(candidate))) {
+          is_better = true;
+          end = std::min(end, best_.size());
+        } else {
+          end -= std::min(end, chunk);
+        }
+      }
+    }
+    return is_better;
   }
 
   [[nodiscard]] std::vector<size_t> places() const {

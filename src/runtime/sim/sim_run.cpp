@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "core/guard.hpp"
 #include "core/mailbox.hpp"
@@ -131,7 +132,7 @@ void SimRun::check_rest() {
 }
 
 void SimRun::finish() {
-  is_finished_ = true;
+  if (std::exchange(has_finished_, true)) return;
   heal();
   while (step(base::kNever)) {
   }
@@ -143,7 +144,7 @@ void SimRun::finish() {
 }
 
 void SimRun::end() {
-  if (has_failed() || is_finished_) return;
+  if (has_failed() || has_finished_) return;
   if (!eventually.empty()) {
     return fail("the scenario says what must be so eventually, but did not call finish()");
   }

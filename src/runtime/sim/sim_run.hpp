@@ -58,8 +58,6 @@ class SimRun final : public drivers::sim::Witness {
   ~SimRun() override;
 
   void play(const std::function<void(Sim&)>& scenario);
-  // Lets everything come to rest, and checks what must be so then.
-  void finish();
   // The scenario has returned: what it refers to is gone. Checks what needs none of that.
   void end();
   [[nodiscard]] Sim& sim() noexcept { return *sim_; }
@@ -68,6 +66,8 @@ class SimRun final : public drivers::sim::Witness {
   bool step(uint64_t latest_ns);
   void heal();
   void fail(std::string what);
+  // Lets everything come to rest, and checks what must be so then. Once.
+  void finish();
   // Nothing is left to do now: nobody may have been forgotten.
   void check_rest();
   [[nodiscard]] bool has_failed() const noexcept { return !failure_.empty(); }
@@ -124,8 +124,8 @@ class SimRun final : public drivers::sim::Witness {
   std::vector<std::unique_ptr<SimNodeState>> nodes_;
   std::unique_ptr<Sim> sim_;
   std::string failure_;
+  bool has_finished_ = false;
   uint64_t current_step_ = 0;
-  bool is_finished_ = false;
   uint64_t step_without_memory_ = 0;  // the last in which some was refused
 };
 

@@ -1,6 +1,7 @@
 // jzx::simulate(): one run per seed; of the first that fails, the whole story.
 #include <jzx/sim/simulation.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -20,7 +21,10 @@ using detail::SimRun;
 using runtime::Taken;
 using Scenario = std::function<void(Sim&)>;
 
-constexpr size_t kMostShrinkRuns = 400;
+// Short runs are tried often, long ones less: until both are used up.
+constexpr size_t kShrinkRuns = 400;
+constexpr uint64_t kShrinkSteps = 1'000'000;
+constexpr size_t kMostShrinkRuns = 20'000;
 constexpr size_t kMostTraceLines = 200;
 constexpr uint64_t kExpectedSteps = 200;  // over which pct spreads its changes
 
@@ -81,10 +85,17 @@ std::unique_ptr<sim::Policy> policy_for(const SimOptions& options, uint64_t seed
   return nullptr;
 }
 
-// The same kind of failure, in whatever words about whichever actor.
-std::string_view kind_of(std::string_view failure) {
-  const size_t colon = failure.find(':');
-  return colon == std::string_view::npos ? failure : failure.substr(0, colon);
+// The same kind of failure is told in the same words, but about others: without what comes after a
+// colon, and without the names of actors, which have a # in them.
+std::string kind_of(std::string_view failure) {
+  std::string kind;
+  failure = failure.substr(0, failure.find(':'));
+  while (!failure.empty()) {
+    const std::string_view word = failure.substr(0, failure.find(' '));
+    if (word.find('#') == std::string_view::npos) kind.append(word).push_back(' ');
+    failure.remove_prefix(std::min(failure.size(), word.size() + 1));
+  }
+  return kind;
 }
 
 class Campaign {
@@ -178,9 +189,13 @@ class Campaign {
   void tell_failure(uint64_t seed, const std::string& failure, Taken taken) {
     report_.choices = runtime::count_of_choices(taken);
     if (options_.shrink) {
+      size_t runs = 0;
+      uint64_t steps = 0;
       const auto fails = [&](const Taken& candidate) {
+        if (++runs > kShrinkRuns && steps > kShrinkSteps) return false;
         sim::Replay policy(candidate);
         const auto run = play(policy, seed, false);
+        steps += run->simulator.steps();
         return run->has_failed() && kind_of(run->failure()) == kind_of(failure);
       };
       taken = runtime::shrink(std::move(taken), fails, kMostShrinkRuns);
