@@ -63,29 +63,7 @@ CommandCore::~CommandCore() {
   (void)system_->destroy();
 }
 
-uint64_t CommandCore::now_ns() const noexcept {
-  // The time is a clock, whose functions are not const.
-  auto& time = const_cast<drivers::sim::Simulator&>(simulator_).time();
-  return time.now_ns() - drivers::sim::VirtualTime::kStart;
-}
-
 // ---- queueing ----
-
-bool CommandCore::enqueue(CommandList& list, ActorId source, uint64_t cause,
-                          uint32_t mark) noexcept {
-  if (!queue_.make_room(list.count)) [[unlikely]]
-    return false;
-  const uint64_t time_ns = now_ns();
-  for (Envelope* command = list.first; command != nullptr;) {
-    Envelope* next = command->next;
-    const ActorId target = std::exchange(command->sender, source);
-    command->trace |= mark;
-    queue_.push({command, target, cause, time_ns});
-    command = next;
-  }
-  list = CommandList();
-  return true;
-}
 
 Result<uint64_t> CommandCore::dispatch(CommandList& list) noexcept {
   constexpr const char* kSource = "dispatch";

@@ -78,7 +78,11 @@ class CommandCore {
     if (is_busy_) return SchedulerPhase::busy;
     return queue_.is_empty() ? SchedulerPhase::idle : SchedulerPhase::queued;
   }
-  [[nodiscard]] uint64_t now_ns() const noexcept;
+  [[nodiscard]] uint64_t now_ns() const noexcept {
+    // The time is a clock, whose functions are not const.
+    return const_cast<drivers::sim::Simulator&>(simulator_).time().now_ns() -
+           drivers::sim::VirtualTime::kStart;
+  }
   [[nodiscard]] bool is_ended() const noexcept { return is_ended_; }
   [[nodiscard]] size_t queued() const noexcept { return queue_.size(); }
   [[nodiscard]] size_t live_count() const noexcept { return live_count_; }
@@ -93,7 +97,21 @@ class CommandCore {
   // ---- queueing: all of it or nothing; the list is empty after a success ----
 
   [[nodiscard]] bool enqueue(CommandList& list, ActorId source, uint64_t cause,
-                             uint32_t mark = 0) noexcept;
+                             uint32_t mark = 0) noexcept {
+    if (!queue_.make_room(list.count)) [[unlikely]]
+      return false;
+    const uint64_t time_ns = now_ns();
+    for (Envelope* command = list.first; command != nullptr;) {
+      Envelope* next = command->next;
+      const ActorId target = std::exchange(command->sender, source);
+      if (mark != 0) command->trace |= mark;
+      queue_.push({command, target, cause, time_ns});
+      command = next;
+    }
+    list.first = nullptr;  // the rest means nothing then
+    list.count = 0;
+    return true;
+  }
   [[nodiscard]] Result<uint64_t> dispatch(CommandList& list) noexcept;
   [[nodiscard]] Errc emit(ActorId source, CommandList& list) noexcept;
   // A message that came to a command actor past the queue goes through it.
@@ -155,7 +173,7 @@ class CommandCore {
   [[nodiscard]] Stop pump(bool is_only_one);
   // False: the output is full, and the command is as it was.
   [[nodiscard]] bool perform_first();
-  [[nodiscard]] bool perform_rare(const runtime::QueuedCommand& command);
+  [[nodiscard]] bool perform_rare(Envelope& envelope, ActorId target);
   void deliver(core::Actor& actor, Envelope& envelope, core::Admission admission, ActorId target);
   void send_rare(ActorId target, Envelope& envelope);
   void spawn(ActorId target, Envelope& envelope);

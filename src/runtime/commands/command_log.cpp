@@ -9,7 +9,11 @@
 
 #include <jzx/sim/codec.hpp>
 
+#include "runtime/commands/join.hpp"
+
 namespace jzx {
+
+using runtime::join;
 
 const char* to_string(CommandKind kind) noexcept {
   switch (kind) {
@@ -79,18 +83,18 @@ std::string quoted(std::string_view text) {
 }
 
 std::string line_of(const CommandRecord& record) {
-  std::string line =
-      "{\"seq\":" + std::to_string(record.sequence) + ",\"cause\":" + std::to_string(record.cause) +
-      ",\"time_ns\":" + std::to_string(record.time_ns) + ",\"kind\":\"" + to_string(record.kind) +
-      "\",\"source\":\"" + hex(record.source) + "\",\"target\":\"" + hex(record.target) + "\"";
-  if (!record.type.empty()) line += ",\"type\":" + quoted(record.type);
-  if (record.payload) line += ",\"payload\":" + quoted(*record.payload);
+  std::string line = join(
+      {"{\"seq\":", std::to_string(record.sequence), ",\"cause\":", std::to_string(record.cause),
+       ",\"time_ns\":", std::to_string(record.time_ns), ",\"kind\":\"", to_string(record.kind),
+       "\",\"source\":\"", hex(record.source), "\",\"target\":\"", hex(record.target), "\""});
+  if (!record.type.empty()) line += join({",\"type\":", quoted(record.type)});
+  if (record.payload) line += join({",\"payload\":", quoted(*record.payload)});
   if (record.is_injected) line += ",\"injected\":true";
   if (record.moment) {
-    line += ",\"after_commands\":" + std::to_string(record.moment->processed) +
-            ",\"after_steps\":" + std::to_string(record.moment->steps);
+    line += join({",\"after_commands\":", std::to_string(record.moment->processed),
+                  ",\"after_steps\":", std::to_string(record.moment->steps)});
   }
-  return line + ",\"fate\":\"" + to_string(record.fate) + "\"}\n";
+  return line += join({",\"fate\":\"", to_string(record.fate), "\"}\n"});
 }
 
 // ---- reading it again ----
@@ -108,8 +112,9 @@ class LineReader {
       std::string name;
       std::string value;
       if (!string(name)) return complain("a name is missing");
-      if (!take(':')) return complain("a : is missing after " + name);
-      if (!string(value) && !word(value)) return complain("the value of " + name + " is broken");
+      if (!take(':')) return complain(join({"a : is missing after ", name}));
+      if (!string(value) && !word(value))
+        return complain(join({"the value of ", name, " is broken"}));
       fields[name] = value;
     } while (take(','));
     return take('}') ? ends() : complain("it does not end with }");
@@ -231,14 +236,14 @@ std::string read_record(const LineReader::Fields& fields, CommandRecord& record)
 }
 
 std::string error_text(size_t line, const std::string& why) {
-  return "line " + std::to_string(line) + ": " + why;
+  return join({"line ", std::to_string(line), ": ", why});
 }
 
 }  // namespace
 
 std::string CommandLog::to_json_lines() const {
-  std::string text = "{\"input\":\"" + hex(input) + "\",\"output\":\"" + hex(output) +
-                     "\",\"cut\":" + (is_cut ? "true" : "false") + "}\n";
+  std::string text = join({"{\"input\":\"", hex(input), "\",\"output\":\"", hex(output),
+                           "\",\"cut\":", is_cut ? "true" : "false", "}\n"});
   for (const CommandRecord& record : records) text += line_of(record);
   return text;
 }
@@ -281,7 +286,7 @@ std::string CommandLog::to_text() const {
   if (output != 0) names[output] = "output";
   for (const CommandRecord& record : records) {
     if (record.kind == CommandKind::spawn) {
-      names.try_emplace(record.target, record.type + " " + hex(record.target));
+      names.try_emplace(record.target, join({record.type, " ", hex(record.target)}));
     }
   }
   const auto name = [&](ActorId id) {
@@ -293,16 +298,16 @@ std::string CommandLog::to_text() const {
     char when[48];
     std::snprintf(when, sizeof(when), "  %" PRIu64 ".%06" PRIu64 " ms  ",
                   record.time_ns / 1'000'000, record.time_ns % 1'000'000);
-    text += "#" + std::to_string(record.sequence);
-    if (record.cause != 0) text += " <- #" + std::to_string(record.cause);
-    text += when + name(record.source) + (record.is_injected ? " (injected) " : " ") +
-            to_string(record.kind) + " " + name(record.target);
+    text += join({"#", std::to_string(record.sequence)});
+    if (record.cause != 0) text += join({" <- #", std::to_string(record.cause)});
+    text += join({when, name(record.source), record.is_injected ? " (injected) " : " ",
+                  to_string(record.kind), " ", name(record.target)});
     if (record.kind == CommandKind::send) {
-      text += ": " + record.type + " " + (record.payload ? *record.payload : "(opaque)");
+      text += join({": ", record.type, " ", record.payload ? *record.payload : "(opaque)"});
     } else if (record.kind == CommandKind::fail && record.payload) {
-      text += ": " + *record.payload;
+      text += join({": ", *record.payload});
     }
-    text += std::string("  [") + to_string(record.fate) + "]\n";
+    text += join({"  [", to_string(record.fate), "]\n"});
   }
   if (is_cut) text += "(the log was full here)\n";
   return text;

@@ -47,6 +47,10 @@ class CommandQueue {
     JZX_ASSERT(!is_empty());
     return ring_[taken_++ & (capacity_ - 1)];
   }
+  void drop_first() noexcept {
+    JZX_ASSERT(!is_empty());
+    ++taken_;
+  }
   // The last one that was taken is the first again; nothing was pushed since.
   void put_back() noexcept { --taken_; }
 

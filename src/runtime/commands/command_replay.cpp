@@ -2,10 +2,12 @@
 // and every command is compared with the one that was logged.
 #include "core/guard.hpp"
 #include "runtime/commands/command_core.hpp"
+#include "runtime/commands/join.hpp"
 
 namespace jzx::detail {
 
 using drivers::sim::VirtualTime;
+using runtime::join;
 
 namespace {
 
@@ -31,8 +33,8 @@ bool CommandCore::compare(const CommandRecord& record) {
   const uint64_t place = record.sequence - 1;
   if (place >= expected_->records.size()) {
     if (expected_->is_cut) return true;
-    difference_ = "the log ends before command #" + std::to_string(record.sequence) +
-                  "; the run has: " + text_of(record);
+    difference_ = join({"the log ends before command #", std::to_string(record.sequence),
+                        "; the run has: ", text_of(record)});
     return false;
   }
   const CommandRecord& wanted = expected_->records[place];
@@ -43,8 +45,8 @@ bool CommandCore::compare(const CommandRecord& record) {
       wanted.is_injected == record.is_injected &&
       (!codec_.is_comparable || !wanted.payload || wanted.payload == record.payload);
   if (is_same) return true;
-  difference_ = "the run differs from the log at command #" + std::to_string(record.sequence) +
-                "\n  logged: " + text_of(wanted) + "\n  now:    " + text_of(record);
+  difference_ = join({"the run differs from the log at command #", std::to_string(record.sequence),
+                      "\n  logged: ", text_of(wanted), "\n  now:    ", text_of(record)});
   return false;
 }
 
@@ -77,8 +79,8 @@ RunReport CommandCore::replay(const CommandLog& log) {
       if (result.end == RunEnd::differs || has_moved) continue;
       const CommandRecord& next = log.records[queue_.taken()];
       if (next.fate == CommandFate::closing || next.fate == CommandFate::waiting) break;
-      result = refusal("the run has come to its end before command #" +
-                       std::to_string(next.sequence) + " of the log: " + text_of(next));
+      result = refusal(join({"the run has come to its end before command #",
+                             std::to_string(next.sequence), " of the log: ", text_of(next)}));
     }
   }
   result.commands = queue_.taken();
@@ -101,18 +103,18 @@ std::string CommandCore::go_to(const CommandRecord& record) {
   const bool is_there = queue_.taken() == moment.processed && simulator_.steps() == moment.steps &&
                         queue_.queued() + 1 == record.sequence && now_ns() == record.time_ns;
   if (is_there) return {};
-  return "the run took another way before command #" + std::to_string(record.sequence) +
-         " came from outside: " + text_of(record);
+  return join({"the run took another way before command #", std::to_string(record.sequence),
+               " came from outside: ", text_of(record)});
 }
 
 std::string CommandCore::dispatch_again(const CommandRecord& record) {
-  const std::string number = "command #" + std::to_string(record.sequence);
+  const std::string number = join({"command #", std::to_string(record.sequence)});
   Envelope* envelope = nullptr;
   switch (record.kind) {
     case CommandKind::send: {
       if (!record.payload || codec_.decode == nullptr) {
-        return number + " came from outside, and its message (" + record.type +
-               ") is opaque in the log: give the type a jzx::Codec";
+        return join({number, " came from outside, and its message (", record.type,
+                     ") is opaque in the log: give the type a jzx::Codec"});
       }
       envelope = take_command(*this);
       if (envelope == nullptr) break;
@@ -121,12 +123,12 @@ std::string CommandCore::dispatch_again(const CommandRecord& record) {
                       [](const char*) { return false; });
       if (is_read) break;
       give_command(*this, *envelope);
-      return number + " came from outside, and its message (" + record.type +
-             ") cannot be read: " + *record.payload;
+      return join({number, " came from outside, and its message (", record.type,
+                   ") cannot be read: ", *record.payload});
     }
     case CommandKind::spawn:
-      return number + " spawned an actor (" + record.type +
-             ") from outside: do so before the replay, or let an actor do it";
+      return join({number, " spawned an actor (", record.type,
+                   ") from outside: do so before the replay, or let an actor do it"});
     case CommandKind::kill:
       envelope = make_kill(*this, record.target);
       break;
@@ -134,13 +136,13 @@ std::string CommandCore::dispatch_again(const CommandRecord& record) {
       envelope = make_fail(*this, record.target, record.payload.value_or(std::string()));
       break;
   }
-  if (envelope == nullptr) return number + ": no memory";
+  if (envelope == nullptr) return join({number, ": no memory"});
   envelope->sender = record.target;
   CommandList list;
   append(list, *envelope);
   const Result<uint64_t> sent = dispatch(list);
   if (sent.ok()) return {};
-  return number + " was accepted from outside, and is refused now: " + sent.error().message();
+  return join({number, " was accepted from outside, and is refused now: ", sent.error().message()});
 }
 
 }  // namespace jzx::detail

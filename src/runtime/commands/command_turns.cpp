@@ -189,30 +189,33 @@ CommandCore::Stop CommandCore::pump(bool is_only_one) {
 }
 
 bool CommandCore::perform_first() {
-  const QueuedCommand command = queue_.pop();
+  // Word by word: a copy of the whole would have to wait for the stores that made it.
+  const QueuedCommand& command = queue_.first();
   Envelope& envelope = *command.envelope;
+  const ActorId target = command.target;
+  queue_.drop_first();
   // A send to a sync actor that is idle, as it always is unless mail came past the queue.
   if (envelope.trace == static_cast<uint32_t>(CommandKind::send) && killed_.empty()) [[likely]] {
-    Actor* actor = actors().actors.find(command.target);
+    Actor* actor = actors().actors.find(target);
     if (actor != nullptr && actor->kind == &sync_kind) [[likely]] {
-      const Admission admission = core::admit_user_at_once(*actor, generation_of(command.target));
+      const Admission admission = core::admit_user_at_once(*actor, generation_of(target));
       if (admission == Admission::first) [[likely]] {
         ++host().counters.accepted;
         (void)core::enqueue(*actor, envelope, admission);
         delivering_ = &envelope;
         SyncCommandKind::run_own(*actor, host());
         if (delivering_ != nullptr) [[unlikely]]
-          deliver(*actor, envelope, Admission::first, command.target);
+          deliver(*actor, envelope, Admission::first, target);
         return true;
       }
       if (admission == Admission::queued) {
         ++host().counters.accepted;
-        deliver(*actor, envelope, admission, command.target);
+        deliver(*actor, envelope, admission, target);
         return true;
       }
     }
   }
-  return perform_rare(command);
+  return perform_rare(envelope, target);
 }
 
 // Admitted. It has other mail, which goes first.
@@ -248,13 +251,11 @@ void CommandCore::dead_letter(ActorId target, Envelope& envelope, DeadLetterReas
   host().dead_letter(target, envelope, reason);
 }
 
-bool CommandCore::perform_rare(const QueuedCommand& command) {
-  Envelope& envelope = *command.envelope;
+bool CommandCore::perform_rare(Envelope& envelope, ActorId target) {
   const CommandKind kind = kind_of(envelope);
   if (!killed_.empty() && killed_.contains(envelope.sender)) {
     if (kind == CommandKind::send) {
-      dead_letter(command.target, envelope, DeadLetterReason::sender_killed,
-                  CommandFate::sender_killed);
+      dead_letter(target, envelope, DeadLetterReason::sender_killed, CommandFate::sender_killed);
     } else {
       note_fate(CommandFate::sender_killed);
       host().discard(envelope);
@@ -263,23 +264,23 @@ bool CommandCore::perform_rare(const QueuedCommand& command) {
   }
   switch (kind) {
     case CommandKind::send:
-      if (command.target == output_) {
+      if (target == output_) {
         if (!has_room_for_output()) return queue_.put_back(), false;
         note_fate(CommandFate::output);
         put_output(envelope);
       } else {
-        send_rare(command.target == input_ ? root_ : command.target, envelope);
+        send_rare(target == input_ ? root_ : target, envelope);
       }
       break;
     case CommandKind::spawn:
-      spawn(command.target, envelope);
+      spawn(target, envelope);
       break;
     case CommandKind::kill:
-      end_one(command.target, envelope.sender, nullptr);
+      end_one(target, envelope.sender, nullptr);
       host().discard(envelope);
       break;
     case CommandKind::fail:
-      end_one(command.target, envelope.sender, envelope.as<FailPlan>().text);
+      end_one(target, envelope.sender, envelope.as<FailPlan>().text);
       host().discard(envelope);
       break;
   }

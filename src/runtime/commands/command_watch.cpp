@@ -7,9 +7,11 @@
 
 #include "core/guard.hpp"
 #include "runtime/commands/command_core.hpp"
+#include "runtime/commands/join.hpp"
 
 namespace jzx::detail {
 
+using runtime::join;
 using runtime::QueuedCommand;
 
 // ---- before a command is processed ----
@@ -156,13 +158,13 @@ std::string CommandCore::name_of(ActorId id) {
   if (id == output_) return "the output";
   if (id == input_) return "the input";
   const CommandSeat* seat = seat_of(id);
-  return std::string(text) + " (" + (seat != nullptr ? seat->type.name : "ended") + ")";
+  return join({text, " (", seat != nullptr ? seat->type.name : "ended", ")"});
 }
 
 std::string CommandCore::report_runaway() {
-  std::string text =
-      "a runaway? The turn budget of this run is spent: " + std::to_string(options_.turn_budget) +
-      " commands and turns; " + std::to_string(queue_.size()) + " commands wait\n";
+  std::string text = join(
+      {"a runaway? The turn budget of this run is spent: ", std::to_string(options_.turn_budget),
+       " commands and turns; ", std::to_string(queue_.size()), " commands wait\n"});
   std::map<ActorId, size_t> counts;
   for (const CommandRecord& record : trail_) ++counts[record.target];
   std::vector<std::pair<ActorId, size_t>> busiest(counts.begin(), counts.end());
@@ -170,9 +172,9 @@ std::string CommandCore::report_runaway() {
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   constexpr size_t kMostNamed = 5;
   if (busiest.size() > kMostNamed) busiest.resize(kMostNamed);
-  text += "who got most of the last " + std::to_string(trail_.size()) + ":\n";
+  text += join({"who got most of the last ", std::to_string(trail_.size()), ":\n"});
   for (const auto& [id, count] : busiest) {
-    text += "  " + name_of(id) + ": " + std::to_string(count) + "\n";
+    text += join({"  ", name_of(id), ": ", std::to_string(count), "\n"});
   }
   text += "the cascade, the newest first:\n";
   constexpr size_t kMostSteps = 16;
@@ -180,9 +182,9 @@ std::string CommandCore::report_runaway() {
   size_t shown = 0;
   for (auto record = trail_.rbegin(); record != trail_.rend() && shown < kMostSteps; ++record) {
     if (record->sequence != wanted) continue;
-    text += "  #" + std::to_string(record->sequence) + " " + to_string(record->kind) + " from " +
-            name_of(record->source) + " to " + name_of(record->target) + ", because of #" +
-            std::to_string(record->cause) + "\n";
+    text += join({"  #", std::to_string(record->sequence), " ", to_string(record->kind), " from ",
+                  name_of(record->source), " to ", name_of(record->target), ", because of #",
+                  std::to_string(record->cause), "\n"});
     wanted = record->cause;
     ++shown;
   }
