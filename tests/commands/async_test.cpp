@@ -275,6 +275,7 @@ TEST(CommandAsync, ATaskOfItsOwnMayTakeFromItsInbox) {
       for (int i = 0; i < 2; ++i) {
         Future<Note> next = in.next();
         Result<Note> note = co_await next;
+        if (!note) co_return;
         (void)out.send(out.output(), "task " + note->text);
       }
     }(inbox, outbox));
@@ -358,6 +359,29 @@ TEST(CommandAsync, IsUnwoundWhenTheSchedulerGoesAway) {
     EXPECT_TRUE(scheduler.step());
   }
   EXPECT_EQ(journal, (Story{"a unwinds"}));
+}
+
+TEST(CommandAsync, IsUnwoundAlsoIfATaskOfItsOwnWaitsForItsInbox) {
+  std::vector<std::string> journal;
+  for (const bool shuts_down : {false, true}) {
+    Scheduler scheduler;
+    (void)scheduler.start_fn([&](Inbox<Note> inbox, Outbox<Note>) -> Task<void> {
+      Future<void> beside =
+          jzx::spawn_async([](Inbox<Note> in, std::vector<std::string>& seen) -> Task<void> {
+            Future<Note> next = in.next();
+            Result<Note> note = co_await next;
+            seen.push_back(note.error().message());
+            Future<Note> more = in.next();
+            note = co_await more;
+            EXPECT_EQ(note.error().code(), Errc::cancelled);
+          }(inbox, journal));
+      Result<void> done = co_await beside;
+      (void)done;
+    });
+    (void)scheduler.run();
+    if (shuts_down) scheduler.shutdown();
+  }
+  EXPECT_EQ(journal, (Story{"it was cancelled", "it was cancelled"}));
 }
 
 TEST(CommandAsync, ShutdownUnwindsIt) {

@@ -178,6 +178,20 @@ TEST(CommandInterceptors, AMockOfTheRootGetsTheInput) {
   EXPECT_EQ(stage.outputs(), (Story{"mock got hello"}));
 }
 
+TEST(CommandInterceptors, MayBeAddedByOneThatRuns) {
+  Stage stage;
+  Scheduler& scheduler = stage.scheduler;
+  scheduler.intercept([&](Interception<Note>& command) {
+    if (command.sequence() > 100) return;
+    scheduler.intercept([&](Interception<Note>& later) {
+      if (later.target() == scheduler.input()) later.message()->text += "+";
+    });
+  });
+  (void)scheduler.start<Echo>("e");
+  (void)scheduler.dispatch("a");
+  EXPECT_EQ(stage.outputs(), (Story{"e got a++"}));
+}
+
 TEST(CommandInterceptors, WhatIsLetThroughKeepsItsOrder) {
   // All of them at once, and the numbers of what arrives still grow.
   Stage stage;

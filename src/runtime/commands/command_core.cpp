@@ -1,7 +1,10 @@
 // Making and queueing commands, reservations, and the functions of jzx/detail/commands/core.hpp.
 #include "runtime/commands/command_core.hpp"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <limits>
 
 #include "drivers/sim/empty_world.hpp"
 
@@ -44,7 +47,8 @@ CommandCore::CommandCore(const CommandOptions& options, const MessageType& type,
 
 bool CommandCore::open() noexcept {
   runtime::SimOptions wanted;
-  wanted.max_actors = options_.max_actors + 2;  // the two handles that stand for others
+  // Two more, for the handles that stand for others.
+  wanted.max_actors = std::min(options_.max_actors, std::numeric_limits<uint32_t>::max() - 2) + 2;
   system_ = runtime::SimSystem::create(wanted, simulator_,
                                        drivers::sim::EmptyWorld::make(wanted.allocator));
   if (system_ == nullptr) return false;

@@ -259,8 +259,8 @@ class CommandCore {
   size_t output_count_ = 0;
   CommandWaiters output_waiters_;
 
-  std::vector<Interceptor> interceptors_;
-  uint64_t looked_at_ = 0;  // the last command that was logged
+  std::deque<Interceptor> interceptors_;  // one may add another while it is called
+  uint64_t looked_at_ = 0;                // the last command that was logged
   size_t next_interceptor_ = 0;
   uint64_t held_until_ns_ = 0;
   std::vector<CommandRecord> trail_;
