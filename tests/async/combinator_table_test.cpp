@@ -467,8 +467,7 @@ TYPED_TEST(Cancelled, CombinationCancelsEveryInput) {
   EXPECT_EQ(this->result_of(whole).error().code(), Errc::cancelled);
 }
 
-// Not yet so: a scope that is asked to stop rejects what its tasks would still bring.
-TEST(DISABLED_CancelledTasks, TogetherKeepWhatCameAllTheSame) {
+TEST(CancelledTasks, TogetherKeepWhatCameAllTheSame) {
   Loop loop;
   SlowToCancel a;
   Future<std::tuple<int, int>> whole =
