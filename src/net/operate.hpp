@@ -60,6 +60,10 @@ class Begun final : public detail::FutureState<int64_t>,
 // An operation that ends at once: its result, or -errno.
 [[nodiscard]] int64_t operate_now(base::Executor& executor, io::Operation& operation) noexcept;
 
+// One that may have to wait, if it need not: true, it has its result. Else begin one; that also
+// says why it may not be used here.
+[[nodiscard]] bool try_now(base::Executor& executor, io::Operation& operation) noexcept;
+
 // ---- what results mean ----
 
 [[nodiscard]] Error error_of(int64_t result, const char* source) noexcept;
