@@ -43,7 +43,7 @@ constexpr bool kKeepsBlocks = false;
 constexpr bool kKeepsBlocks = true;
 #endif
 
-constexpr size_t kClasses = 8;
+constexpr size_t kClasses = 16;  // frames of coroutines with a few results are below 1 KiB
 constexpr size_t kLargest = kClasses * kFutureAlignment;
 constexpr uint32_t kBatch = 32;
 constexpr uint32_t kBatchesInDepot = 64;

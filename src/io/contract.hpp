@@ -13,15 +13,14 @@
 //                            thread that may block, sets the result; `complete` is not called
 //
 // Threads: wake(), perform() and pending_count() from any thread. Everything else on the reactor's
-// own thread, until share() was called: then submit() and cancel() from any thread, which take the
-// mutex themselves, and watch() and unwatch() from any thread that holds it. Readiness is told
-// from inside wait() with the mutex held; completions from inside wait() without it, so that a
-// completion may submit; neither from inside submit(), cancel() or watch().
-// Lifetime: an Operation and what it points to live until it is done; cancel() only asks for an
-// early end, and the completion still comes (with -ECANCELED, or with the data if that won).
-// A Watch lives until unwatch() returned; after that it hears nothing. A handle that operations
-// work on is not watched. What is pending when the reactor ends is never completed, but no longer
-// touched either.
+// own thread, until share() was called: then submit(), try_now() and cancel() from any thread,
+// which take the mutex themselves, and watch() and unwatch() from any thread that holds it.
+// Readiness is told from inside wait() with the mutex held; completions from inside wait() without
+// it, so that a completion may submit; neither from inside submit(), cancel() or watch(). Lifetime:
+// an Operation and what it points to live until it is done; cancel() only asks for an early end,
+// and the completion still comes (with -ECANCELED, or with the data if that won). A Watch lives
+// until unwatch() returned; after that it hears nothing. A handle that operations work on is not
+// watched. What is pending when the reactor ends is never completed, but no longer touched either.
 #pragma once
 
 #include <cerrno>
@@ -82,6 +81,9 @@ class Reactor {
   // What the opcodes take and answer is in operation.hpp. One that this reactor cannot do is done,
   // with -ENOSYS. A close has whatever is pending on its handle complete with -ECANCELED first.
   [[nodiscard]] virtual Submitted submit(Operation& operation) = 0;
+  // One that waits, tried without waiting, for who has no place for one that is pending. True: it
+  // is done. False: it could not be, or nobody tried; submit() it.
+  [[nodiscard]] virtual bool try_now(Operation&) { return false; }
   // Of one that was pending, and may be done or about to be: then it does nothing. The operation
   // has only to be there while this runs.
   virtual void cancel(Operation& operation) = 0;

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "io/calls/handles.hpp"
 
 namespace jzx::io {
@@ -10,9 +12,10 @@ namespace {
 
 constexpr uint32_t kMostHandles = 1u << 30;
 
-constexpr uint32_t interest_of(HandleKind kind, Side side, bool may_be_both) noexcept {
-  const bool tells_little = kind == HandleKind::stream || kind == HandleKind::datagram;
-  if (may_be_both && tells_little) return kReadable | kWritable;
+constexpr uint32_t interest_of(HandleKind kind, Side side, bool has_datagrams) noexcept {
+  const bool tells_little =
+      kind == HandleKind::stream || (has_datagrams && kind == HandleKind::datagram);
+  if (tells_little) return kReadable | kWritable;
   return side == kReadSide ? kReadable : kWritable;
 }
 
@@ -92,21 +95,36 @@ Submitted EpollReactor::submit(Operation& operation) {
   return done_with(operation, -ENOSYS);
 }
 
+bool EpollReactor::try_now(Operation& operation) {
+  if (manner_of(operation) != Manner::waits) return false;
+  const auto held = hold();
+  HandleState* state = nullptr;
+  const Side side = side_of(operation.opcode);
+  if (const int refusal = look_up(operation, side, state); refusal != 0) {
+    operation.result = refusal;
+    return true;
+  }
+  return state->may_be_ready[side] && attempt(operation, *state, side);
+}
+
 void EpollReactor::perform(Operation& operation) noexcept {
   const int64_t result = io::perform(operation);
   operation.result = result == kNotReady ? -EAGAIN : result;
 }
 
+int EpollReactor::look_up(Operation& operation, Side side, HandleState*& out) noexcept {
+  if (const int error = state_for(operation.handle, out); error != 0) return error;
+  if (out->waiting[side] != nullptr) return -EBUSY;
+  if (out->closing != nullptr) return -ECANCELED;
+  operation.is_under_way = false;
+  return 0;
+}
+
 Submitted EpollReactor::start_waiting(Operation& operation) {
   HandleState* state = nullptr;
-  if (const int error = state_for(operation.handle, state); error != 0) {
-    return done_with(operation, error);
-  }
   const Side side = side_of(operation.opcode);
-  if (state->waiting[side] != nullptr) return done_with(operation, -EBUSY);
-  if (state->closing != nullptr) return done_with(operation, -ECANCELED);
-  operation.is_under_way = false;
-  return start(operation, *state, side);
+  const int refusal = look_up(operation, side, state);
+  return refusal != 0 ? done_with(operation, refusal) : start(operation, *state, side);
 }
 
 Submitted EpollReactor::start(Operation& operation, HandleState& state, Side side) {
@@ -130,7 +148,7 @@ Submitted EpollReactor::await_readiness(Operation& operation, HandleState& state
 }
 
 int EpollReactor::register_for(Handle handle, HandleState& state, Side side) noexcept {
-  uint32_t wanted = interest_of(kind_of(handle), side, registers_both_sides_);
+  uint32_t wanted = interest_of(kind_of(handle), side, reads_datagrams_);
   if (state.is_registered) wanted |= state.interest;
   if (state.is_registered && wanted == state.interest) return 0;
   state.reactor = this;
@@ -254,14 +272,15 @@ void EpollReactor::finish(Operation& operation, int64_t result) noexcept {
   has_finished_.store(true, std::memory_order_relaxed);  // it changes under the lock
 }
 
-void EpollReactor::complete_all() {
-  if (!has_finished()) return;
+size_t EpollReactor::complete_all() {
+  if (!has_finished()) return 0;
+  size_t count = 0;
   base::List<Operation, InOperationList> batch;
   {
     const auto held = hold();
     batch.splice_back(finished_);
-    change_pending(-finished_count_);
-    finished_count_ = 0;
+    count = std::exchange(finished_count_, 0);
+    change_pending(-count);
     has_finished_.store(false, std::memory_order_relaxed);  // as in finish()
   }
   while (Operation* operation = batch.pop_front()) {
@@ -269,6 +288,7 @@ void EpollReactor::complete_all() {
     if (operation->opcode == Opcode::close) operation->result = close_file(operation->handle);
     operation->complete();
   }
+  return count;
 }
 
 // ---- waiting ----

@@ -8,7 +8,8 @@
 //              pending: registered once, edge-triggered ── edge, in wait(): the call ──▶ complete
 //
 // An echo server pays one read, one write and its share of a wait for a request: the read that
-// the edge brings is short, so the next one is pending without a call.
+// the edge brings is short, so the next one is pending without a call. On io_uring it does not even
+// pay for the write, see reactor_uring.hpp.
 //
 // A TCP socket is registered for both directions at once. A Unix socket or a pipe tells its writer
 // of every byte that the other end takes, so those are registered for what is waited for only.
@@ -42,6 +43,7 @@ class EpollReactor : public Reactor {
   int unwatch(Watch& watch) override;
   void share(std::mutex& mutex) noexcept override;
   [[nodiscard]] Submitted submit(Operation& operation) override;
+  [[nodiscard]] bool try_now(Operation& operation) override;
   void cancel(Operation& operation) override;
   void perform(Operation& operation) noexcept override;
   [[nodiscard]] size_t pending_count() const noexcept override {
@@ -83,8 +85,8 @@ class EpollReactor : public Reactor {
     return shared_ != nullptr ? std::unique_lock(*shared_) : std::unique_lock<std::mutex>();
   }
 
-  // Without the lock: what finished, as far as it has when this is called.
-  void complete_all();
+  // Without the lock: what finished, as far as it has when this is called. How many.
+  size_t complete_all();
   [[nodiscard]] bool has_finished() const noexcept {
     // relaxed: who sets it on another thread wakes us after that.
     return has_finished_.load(std::memory_order_relaxed);
@@ -95,12 +97,14 @@ class EpollReactor : public Reactor {
   base::Allocator allocator_;
   ReadinessSet readiness_;
   base::ChunkedArray<HandleState, 64> states_;  // by fd: they are small and dense
-  // False: the ring does the reading, and edges for it would be told in vain.
-  bool registers_both_sides_ = true;
+  // False: the ring does that, and edges for it would be told in vain.
+  bool reads_datagrams_ = true;
 
  private:
   friend HandleState;
   static void became_ready(Watch& watch, uint32_t readiness);
+  // The state of its handle, for one that waits. 0, or -errno: it cannot begin.
+  [[nodiscard]] int look_up(Operation& operation, Side side, HandleState*& out) noexcept;
   [[nodiscard]] Submitted start_waiting(Operation& operation);
   [[nodiscard]] Submitted open_signal(Operation& operation) noexcept;
   [[nodiscard]] Submitted close(Operation& operation);

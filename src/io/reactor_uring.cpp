@@ -12,6 +12,8 @@ namespace jzx::io {
 namespace {
 
 constexpr unsigned kRingEntries = 64;
+constexpr unsigned kCompletions = 1024;   // of a whole tick, so that they seldom overflow
+constexpr unsigned kBatch = 256;          // completions that are taken at once
 constexpr uint64_t kNobody = 0;           // whose completion tells nothing
 constexpr uint64_t kRetryNs = 1'000'000;  // when the kernel has had no memory for a request
 
@@ -19,10 +21,17 @@ constexpr uint64_t kRetryNs = 1'000'000;  // when the kernel has had no memory f
 thread_local char thread_name;
 
 int make_ring(io_uring& ring) noexcept {
-  // Completions are wanted at system calls, never by interrupting the thread.
-  const int error = io_uring_queue_init(kRingEntries, &ring, IORING_SETUP_COOP_TASKRUN);
-  // Before Linux 5.19 the flag is unknown, and the ring good all the same.
-  return error == -EINVAL ? io_uring_queue_init(kRingEntries, &ring, 0) : error;
+  // Completions are wanted at system calls, never by interrupting the thread. Before Linux 5.19 the
+  // flag is unknown, and the ring good all the same.
+  int error = 0;
+  for (const unsigned flags : {IORING_SETUP_COOP_TASKRUN, 0u}) {
+    io_uring_params parameters{};
+    parameters.flags = flags | IORING_SETUP_CQSIZE;
+    parameters.cq_entries = kCompletions;
+    error = io_uring_queue_init_params(kRingEntries, &ring, &parameters);
+    if (error != -EINVAL) break;
+  }
+  return error;
 }
 
 // Sends a request round that does nothing: there are kernels and sandboxes that hand out rings and
@@ -38,6 +47,10 @@ int try_out(io_uring& ring) noexcept {
   return result;
 }
 
+bool is_stream_write(const Operation& operation) noexcept {
+  return operation.opcode == Opcode::write && is_stream_socket(kind_of(operation.handle));
+}
+
 RingExtra* extra_of(const Operation& operation) noexcept {
   return static_cast<RingExtra*>(operation.note);
 }
@@ -46,7 +59,7 @@ RingExtra* extra_of(const Operation& operation) noexcept {
 
 UringReactor::UringReactor(const base::Allocator& allocator) noexcept
     : EpollReactor(allocator), extras_(allocator, sizeof(RingExtra), alignof(RingExtra), 16) {
-  registers_both_sides_ = false;
+  reads_datagrams_ = false;
 }
 
 UringReactor::~UringReactor() {
@@ -87,11 +100,19 @@ int UringReactor::open() noexcept {
 int UringReactor::wait(uint64_t timeout_ns) {
   // relaxed: only this thread compares equal.
   own_thread_.store(&thread_name, std::memory_order_relaxed);
+  const bool has_gathered = gathered_ != 0;
   flush();
-  if (has_finished()) timeout_ns = 0;
-  const int error = readiness_.tell(was_refused_ ? std::min(timeout_ns, kRetryNs) : timeout_ns);
+  // Gathered writes are done by now, and those who wait for them go on before the set is asked; but
+  // not twice in a row, so that nobody waits for ever.
+  const bool is_done_here = has_gathered && !skipped_set_ && io_uring_cq_ready(&ring_) != 0;
+  int error = 0;
+  if (!is_done_here) {
+    if (has_finished()) timeout_ns = 0;
+    error = readiness_.tell(was_refused_ ? std::min(timeout_ns, kRetryNs) : timeout_ns);
+  }
+  skipped_set_ = is_done_here;
   take_completions();
-  complete_all();
+  told_together_ = complete_all();
   return error;
 }
 
@@ -99,8 +120,22 @@ const char* UringReactor::name() const noexcept { return "io_uring"; }
 
 // ---- operations ----
 
+Submitted UringReactor::submit(Operation& operation) {
+  const Submitted submitted = EpollReactor::submit(operation);
+  if (is_own_thread() && gathered_ >= kMostGathered) flush();
+  return submitted;
+}
+
+bool UringReactor::try_now(Operation& operation) {
+  return !is_for_ring(operation) && !is_to_gather(operation) && EpollReactor::try_now(operation);
+}
+
 Submitted UringReactor::start(Operation& operation, HandleState& state, Side side) {
-  if (!is_for_ring(operation)) return EpollReactor::start(operation, state, side);
+  const bool is_gathered = is_to_gather(operation);
+  if (!is_gathered && !is_for_ring(operation)) {
+    return EpollReactor::start(operation, state, side);
+  }
+  if (is_gathered) ++gathered_;
   const Submitted submitted = enqueue(operation, &state);
   if (submitted == Submitted::pending) state.waiting[side] = &operation;
   return submitted;
@@ -134,11 +169,14 @@ Submitted UringReactor::enqueue(Operation& operation, HandleState* state) noexce
 
 void UringReactor::stop(Operation& operation, HandleState* state) {
   switch (operation.state) {
-    case Operation::State::queued:
+    case Operation::State::queued: {
       operation.unlink();
-      let_go(operation, state, -ECANCELED);
-      readiness_.wake();
-      return;
+      // A write that is only late because others go with it is made now: one that need not wait
+      // does not notice that it was cancelled.
+      const int64_t result = is_stream_write(operation) ? io::perform(operation) : kNotReady;
+      let_go(operation, state, result == kNotReady ? -ECANCELED : result);
+      return readiness_.wake();
+    }
     case Operation::State::in_kernel:
       operation.state = Operation::State::ending;
       cancels_.push_back(operation);
@@ -150,12 +188,18 @@ void UringReactor::stop(Operation& operation, HandleState* state) {
 
 // ---- towards the kernel ----
 
+bool UringReactor::is_own_thread() const noexcept {
+  return own_thread_.load(std::memory_order_relaxed) == &thread_name;  // only this one's is equal
+}
+
+bool UringReactor::is_to_gather(const Operation& operation) const noexcept {
+  return is_stream_write(operation) && is_shared() && is_own_thread() &&
+         told_together_ >= kWorthGathering;
+}
+
 void UringReactor::leave_for_flush() noexcept {
   has_queued_.store(true, std::memory_order_relaxed);  // it changes under the lock
-  // relaxed: only this thread compares equal.
-  if (is_shared() && own_thread_.load(std::memory_order_relaxed) != &thread_name) {
-    readiness_.wake();
-  }
+  if (is_shared() && !is_own_thread()) readiness_.wake();
 }
 
 io_uring_sqe* UringReactor::next_request() noexcept {
@@ -191,6 +235,7 @@ void UringReactor::flush() noexcept {
     const auto held = hold();
     const bool is_all = hand_over_queued();
     has_queued_.store(!is_all, std::memory_order_relaxed);  // it changes under the lock
+    gathered_ = 0;
   }
   if (io_uring_sq_ready(&ring_) != 0) (void)io_uring_submit(&ring_);
   was_refused_ = io_uring_sq_ready(&ring_) != 0;
@@ -201,7 +246,7 @@ void UringReactor::flush() noexcept {
 void UringReactor::take_completions() noexcept {
   // One batch: more has the next wait() return at once. Also brings back what has overflowed into
   // the kernel, once there is room for it.
-  std::array<io_uring_cqe*, 2 * kRingEntries> batch;
+  std::array<io_uring_cqe*, kBatch> batch;
   const unsigned count = io_uring_peek_batch_cqe(&ring_, batch.data(), batch.size());
   if (count == 0) return;
   {

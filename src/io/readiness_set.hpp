@@ -84,8 +84,9 @@ class ReadinessSet {
   struct Page {
     Entry entries[kEntriesPerPage];
   };
-  // More that is ready at once is told by the next tell().
-  static constexpr int kBatch = 256;
+  // More that is ready at once is told by the next tell(). Not many more than share a cache: who is
+  // told goes on before the next batch, and finds what the telling has brought there.
+  static constexpr int kBatch = 32;
 
   [[nodiscard]] int control(int operation, int fd, uint32_t events, uint64_t id) noexcept;
   [[nodiscard]] int take_events(uint64_t timeout_ns) noexcept;

@@ -68,7 +68,7 @@ bool is_for_ring(const Operation& operation) noexcept {
       return is_socket(kind);
     case Opcode::read:
     case Opcode::read_vector:
-      return is_socket(kind) || kind == HandleKind::pipe || kind == HandleKind::file;
+      return kind == HandleKind::datagram || kind == HandleKind::pipe || kind == HandleKind::file;
     case Opcode::write:
     case Opcode::write_vector:
       return kind == HandleKind::file;
@@ -136,6 +136,10 @@ void fill_request(io_uring_sqe& request, Operation& operation, RingExtra* extra)
     case Opcode::receive_from:
       return io_uring_prep_recvmsg(&request, fd, message_of(operation, *extra), MSG_TRUNC);
     case Opcode::write:
+      if (is_socket(kind_of(operation.handle))) {
+        return io_uring_prep_send(&request, fd, operation.buffer, bytes_of(operation),
+                                  MSG_NOSIGNAL);
+      }
       return io_uring_prep_write(&request, fd, operation.buffer, bytes_of(operation), kHere);
     case Opcode::write_vector:
       return io_uring_prep_writev(&request, fd, slices_of(operation), count_of(operation), kHere);
@@ -181,9 +185,10 @@ bool has_all_requests(io_uring& ring) noexcept {
   auto* probe = reinterpret_cast<io_uring_probe*>(memory);
   if (io_uring_register_probe(&ring, probe, kMostRequests) != 0) return false;
   bool has_all = (ring.features & IORING_FEAT_RW_CUR_POS) != 0;
-  for (const int request : {IORING_OP_ACCEPT, IORING_OP_CONNECT, IORING_OP_RECV, IORING_OP_RECVMSG,
-                            IORING_OP_READ, IORING_OP_READV, IORING_OP_WRITE, IORING_OP_WRITEV,
-                            IORING_OP_OPENAT, IORING_OP_FSYNC, IORING_OP_ASYNC_CANCEL}) {
+  for (const int request :
+       {IORING_OP_ACCEPT, IORING_OP_CONNECT, IORING_OP_RECV, IORING_OP_RECVMSG, IORING_OP_READ,
+        IORING_OP_READV, IORING_OP_WRITE, IORING_OP_WRITEV, IORING_OP_SEND, IORING_OP_OPENAT,
+        IORING_OP_FSYNC, IORING_OP_ASYNC_CANCEL}) {
     has_all = has_all && io_uring_opcode_supported(probe, request) != 0;
   }
   return has_all;

@@ -155,6 +155,14 @@ int64_t operate_now(const detail::Handle& handle, io::Operation& operation) noex
   return operate_now(*executor, operation);
 }
 
+bool try_now(const detail::Handle& handle, io::Operation& operation) noexcept {
+  if (!handle.is_open()) return false;
+  base::Executor* executor = handle.get()->keeper.load(std::memory_order_relaxed);  // as above
+  if (executor == nullptr) return false;
+  operation.handle = handle.get()->handle;
+  return try_now(*executor, operation);
+}
+
 // ---- what several have in common ----
 
 Error no_home(const char* source) noexcept {

@@ -36,6 +36,9 @@ namespace jzx::net {
 
 // For what ends at once: its result, -errno, or kNotOpen.
 [[nodiscard]] int64_t operate_now(const detail::Handle& handle, io::Operation& operation) noexcept;
+// For what may have to wait: true, it did not, and has its result. Else begin_on() it, which also
+// says what is wrong.
+[[nodiscard]] bool try_now(const detail::Handle& handle, io::Operation& operation) noexcept;
 void nothing_to_do(io::Operation& operation) noexcept;
 
 // ---- what several have in common ----

@@ -77,6 +77,10 @@ int64_t operate_now(base::Executor& executor, io::Operation& operation) noexcept
   return operation.result;
 }
 
+bool try_now(base::Executor& executor, io::Operation& operation) noexcept {
+  return executor.may_use_here() && executor.io().try_now(operation);
+}
+
 Error error_of(int64_t result, const char* source) noexcept {
   if (result == -ECANCELED) return Error(Errc::cancelled, {}, source);
   if (result == kNotOpen) return Error(Errc::closed, "it is not open", source);

@@ -61,6 +61,10 @@ class Begun final : public detail::FutureState<int64_t>,
 // An operation that ends at once: its result, or -errno.
 [[nodiscard]] int64_t operate_now(base::Executor& executor, io::Operation& operation) noexcept;
 
+// One that may have to wait, if it need not: true, it has its result. Else begin one; that also
+// says why it may not be used here.
+[[nodiscard]] bool try_now(base::Executor& executor, io::Operation& operation) noexcept;
+
 // ---- what results mean ----
 
 // A result for what could not be tried. No operation of ours fails with this errno.

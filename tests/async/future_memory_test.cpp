@@ -130,7 +130,7 @@ TEST(FutureMemory, MayBeUsedWhileTheThreadEnds) {
 
 TEST(FutureMemory, OfALargeValueComesFromTheSystem) {
   struct Large {
-    char bytes[1000] = {};
+    char bytes[2000] = {};
   };
   const uint64_t before = taken_from_system;
   {
@@ -148,7 +148,7 @@ class NoMemory {
  public:
   NoMemory() {
     refuse_all = true;
-    for (size_t size = 64; size <= 512; size += 64) {
+    for (size_t size = 64; size <= 1024; size += 64) {
       while (void* block = detail::take_future_block(size)) blocks_.push_back({block, size});
     }
   }

@@ -33,7 +33,7 @@ class Starvation {
   Starvation() {
     taken_.reserve(100'000);
     refuse_all.store(true);
-    for (size_t size = 64; size <= 512; size += 64) {
+    for (size_t size = 64; size <= 1024; size += 64) {
       while (void* block = detail::take_future_block(size)) taken_.push_back({block, size});
     }
   }

@@ -35,6 +35,9 @@ enum class HandleKind : uint8_t {
 [[nodiscard]] constexpr bool is_socket(HandleKind kind) noexcept {
   return kind <= HandleKind::datagram;
 }
+[[nodiscard]] constexpr bool is_stream_socket(HandleKind kind) noexcept {
+  return kind <= HandleKind::local;
+}
 // Bytes without borders: one who got fewer than there was room for has emptied, or filled, it.
 [[nodiscard]] constexpr bool is_byte_stream(HandleKind kind) noexcept {
   return kind == HandleKind::stream || kind == HandleKind::local || kind == HandleKind::pipe;
