@@ -18,7 +18,7 @@ constexpr uint32_t kSeeds = 5000;  // for each of the four explorations
 SimOptions options_for(const char* name, SimPolicy policy, Scribe& scribe) {
   SimOptions options;
   options.name = name;
-  options.seeds = static_cast<uint32_t>(testing::scaled(kSeeds));
+  options.seeds = static_cast<uint32_t>(testing::scaled(kSeeds, 5));
   options.policy = policy;
   options.faults = SimFaults::all();
   options.swarm = true;
@@ -104,7 +104,7 @@ TEST(Explore, TheSameSeedIsTheSameRun) {
   for (const auto scenario : {live, supervise}) {
     Scribe scribe;
     SimOptions options = options_for("Explore.TheSameSeedIsTheSameRun", SimPolicy::random, scribe);
-    options.seeds = static_cast<uint32_t>(testing::scaled(500));
+    options.seeds = static_cast<uint32_t>(testing::scaled(500, 5));
     options.check_determinism = true;
     const SimReport report = simulate(options, [&](Sim& sim) { scenario(sim, scribe); });
     EXPECT_TRUE(report) << report.text();

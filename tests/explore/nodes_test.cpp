@@ -106,7 +106,7 @@ void crash_and_ask(Sim& sim) {
 TEST(Explore, CrashesOfNodes) {
   SimOptions options;
   options.name = "Explore.CrashesOfNodes";
-  options.seeds = static_cast<uint32_t>(testing::scaled(3000));
+  options.seeds = static_cast<uint32_t>(testing::scaled(3000, 5));
   options.faults = SimFaults::all();
   options.swarm = true;
   const SimReport report = simulate(options, crash_and_ask);

@@ -347,6 +347,26 @@ TEST(SimulatedFaults, SpareWhomTheTestProtects) {
   EXPECT_TRUE(report) << report.text();
 }
 
+struct LateChooser {
+  explicit LateChooser(Sim* the_sim) : sim(the_sim) {}
+  Task<void> on(Tick) {
+    Future<void> nap = sim->sleep(std::chrono::hours(24 * 1000));  // later than a run lasts
+    (void)co_await nap;
+    (void)sim->choose(2);
+    (void)sim->node("other").whereis("anybody");
+  }
+  Sim* sim;
+};
+
+TEST(SimulatedNodes, AreThereUntilAllCoroutinesHaveEnded) {
+  const SimReport report = simulate(quiet("x", 2), [](Sim& sim) {
+    sim.node("other").spawn<LateChooser>(&sim) << Tick{};
+    sim.spawn<LateChooser>(&sim) << Tick{};
+    sim.run_for(std::chrono::milliseconds(1));
+  });
+  EXPECT_TRUE(report) << report.text();
+}
+
 TEST(SimulatedNodes, CrashWithoutALastWordAndStartAgain) {
   const SimReport report = simulate(quiet("x", 10), [](Sim& sim) {
     std::vector<int> list;

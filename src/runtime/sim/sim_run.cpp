@@ -38,6 +38,11 @@ SimRun::~SimRun() {
   simulator.witness = nullptr;
   simulator.faults = {};
   faults = {};
+  // All of them, before the first one's memory goes: coroutines that end with their node run on to
+  // their ends, and may look at another.
+  for (const auto& node : nodes_) {
+    if (node->system != nullptr) (void)node->system->power_off();
+  }
 }
 
 void SimRun::play(const std::function<void(Sim&)>& scenario) {

@@ -121,8 +121,8 @@ class SimRun final : public drivers::sim::Witness {
     return trace_.name_of({node, id});
   }
 
+  std::unique_ptr<Sim> sim_;  // before the nodes: who ends with them may still look at it
   std::vector<std::unique_ptr<SimNodeState>> nodes_;
-  std::unique_ptr<Sim> sim_;
   std::string failure_;
   bool has_finished_ = false;
   uint64_t current_step_ = 0;
