@@ -227,7 +227,8 @@ TEST(Simulate, CallsALivelockOne) {
     sim.run();
   });
   ASSERT_FALSE(report);
-  EXPECT_EQ(report.failure, "livelock: after 1000 steps there is still work");
+  EXPECT_EQ(report.failure,
+            "livelock, or timers without end: after 1000 steps there is still work");
 }
 
 TEST(Simulate, ChecksAtTheEndWhatMustComeTrueEventually) {
@@ -390,6 +391,127 @@ TEST(SimulatedNodes, CrashWithoutALastWordAndStartAgain) {
     sim.check(starts == 2, "it started twice");
   });
   EXPECT_TRUE(report) << report.text();
+}
+
+// ---- that each fault really happens ----
+
+constexpr uint32_t kAlways = 1'000'000;
+
+struct Teller {
+  ActorRef<Collector> to;
+  Errc* answer;
+  Teller(ActorRef<Collector> the_to, Errc* the_answer) : to(the_to), answer(the_answer) {}
+  void on(Number number) { *answer = to.send(number); }
+};
+
+// What a send between two actors is answered, where this goes wrong.
+Errc answer_with(const SimFaults& faults) {
+  SimOptions options = quiet("x", 1);
+  options.faults = faults;
+  Errc answer = Errc::unknown;
+  const SimReport report = simulate(options, [&](Sim& sim) {
+    std::vector<int>& list = sim.make<std::vector<int>>();
+    const auto collector = sim.spawn<Collector>(&list);
+    sim.spawn<Teller>(collector, &answer) << Number{1};
+    sim.run();
+  });
+  EXPECT_TRUE(report) << report.text();
+  return answer;
+}
+
+TEST(SimulatedFaults, RefuseASendForWantOfRoomOrOfMemory) {
+  EXPECT_EQ(answer_with({}), Errc::ok);
+  EXPECT_EQ(answer_with({.full_mailbox = kAlways}), Errc::mailbox_full);
+  EXPECT_EQ(answer_with({.no_memory = kAlways}), Errc::no_memory);
+}
+
+struct Ends final : Observer {
+  void actor_stopped(ActorId, ExitReason reason, const ExitText& text) override {
+    reasons.push_back(reason);
+    texts.emplace_back(text.view());
+  }
+  std::vector<ExitReason> reasons;
+  std::vector<std::string> texts;
+};
+
+TEST(SimulatedFaults, MakeAHandlerThrow) {
+  Ends ends;
+  SimOptions options = quiet("x", 1);
+  options.faults.throws = kAlways;
+  options.observer = &ends;
+  const SimReport report = simulate(options, [](Sim& sim) {
+    std::vector<int>& list = sim.make<std::vector<int>>();
+    sim.spawn<Collector>(&list) << Number{1};
+    sim.run();
+    sim.check(list.empty(), "it has not come that far");
+  });
+  EXPECT_TRUE(report) << report.text();
+  EXPECT_EQ(ends.reasons, std::vector<ExitReason>{ExitReason::panic});
+  EXPECT_EQ(ends.texts, std::vector<std::string>{"thrown by the simulator"});
+}
+
+TEST(SimulatedFaults, DelayATurn) {
+  SimOptions options = quiet("x", 20);
+  options.faults.delay = kAlways / 2;
+  bool was_late = false;
+  const SimReport report = simulate(options, [&](Sim& sim) {
+    std::vector<int>& list = sim.make<std::vector<int>>();
+    const auto collector = sim.spawn<Collector>(&list);
+    collector << Number{1} << Number{2};
+    sim.run();
+    sim.check(list == std::vector<int>{1, 2}, "late, but in order");
+    was_late |= sim.now() > std::chrono::nanoseconds(0);
+  });
+  EXPECT_TRUE(report) << report.text();
+  EXPECT_TRUE(was_late);
+}
+
+TEST(SimulatedFaults, LetAClockJumpAhead) {
+  SimOptions options = quiet("x", 1);
+  options.faults.clock_jump = kAlways;
+  const SimReport report = simulate(options, [](Sim& sim) {
+    // Each one's turn lets the clock jump over what the other waits for.
+    sim.spawn<Clockwork>() << Tick{};
+    sim.spawn<Clockwork>() << Tick{};
+    sim.run_for(std::chrono::seconds(60));
+    sim.check(sim.steps() > 2 * 61, "they think that more time has passed");
+  });
+  EXPECT_TRUE(report) << report.text();
+}
+
+TEST(SimulatedNodes, MayBeRestartedByWhoHearsOfACrash) {
+  const SimReport report = simulate(quiet("x", 5), [](Sim& sim) {
+    SimNode& server = sim.node("server");
+    int starts = 0;
+    server.on_start([&](SimNode&) { ++starts; });
+    // An actor whose ask is broken by the crash.
+    auto pending = server.sleep(std::chrono::hours(1));
+    pending.then([&](Result<void>) { server.restart(); });
+    server.crash();
+    sim.check(server.is_up() && starts == 2, "it is up again");
+    bool is_restarted = false;
+    sim.sleep(std::chrono::seconds(1)).then([&](Result<void>) {
+      server.restart();
+      is_restarted = true;
+    });
+    sim.run_for(std::chrono::seconds(2));
+    sim.check(is_restarted && starts == 3, "and again by a timer");
+  });
+  EXPECT_TRUE(report) << report.text();
+}
+
+TEST(Simulate, TakesARunDownWhileTheScenarioIsStillThere) {
+  bool was_told = false;
+  const SimReport report = simulate(quiet("x", 1), [&](Sim& sim) {
+    bool is_there = true;
+    sim.sleep(std::chrono::hours(1)).then([&](Result<void> slept) {
+      was_told = is_there && !slept.ok();
+    });
+    sim.fail("no luck");
+    is_there = false;
+  });
+  EXPECT_FALSE(report);
+  EXPECT_TRUE(was_told);
 }
 
 }  // namespace

@@ -144,6 +144,38 @@ TEST(SimulatedNetwork, NeverGivesAWrongAnswerWhateverGoesWrong) {
   EXPECT_GT(failed, 10u);
 }
 
+TEST(SimulatedNetwork, IsAsSlowAsItsFaultsSay) {
+  SimOptions options = seeds("x", 3);
+  options.faults.network.least_latency_ns = 2 * sim_units::kSecond;
+  options.faults.network.most_latency_ns = 2 * sim_units::kSecond;
+  const SimReport report = simulate(options, [](Sim& sim) {
+    SimNode& server = sim.node("server");
+    server.on_start(start_server);
+    SimNode& client = sim.node("client");
+    auto answer = sim.run_until(client.spawn_async(call(server.address(kPort), "hello")));
+    sim.check(answer.ok(), "it comes");
+    sim.check(sim.now() >= 8s, "there and back to connect, there and back to ask");
+    sim.heal();
+    const auto before = sim.now();
+    auto again = sim.run_until(client.spawn_async(call(server.address(kPort), "hello")));
+    sim.check(again.ok() && sim.now() - before < 1s, "healed, it is quick");
+  });
+  EXPECT_TRUE(report) << report.text();
+}
+
+TEST(SimulatedNetwork, ResetsConnectionsIfItsFaultsSaySo) {
+  SimOptions options = seeds("x", 3);
+  options.faults.network.reset_per_million = 1'000'000;
+  const SimReport report = simulate(options, [](Sim& sim) {
+    SimNode& server = sim.node("server");
+    server.on_start(start_server);
+    SimNode& client = sim.node("client");
+    auto answer = sim.run_until(client.spawn_async(call(server.address(kPort), "hello")));
+    sim.check(!answer.ok(), "it does not come");
+  });
+  EXPECT_TRUE(report) << report.text();
+}
+
 // ---- disks ----
 
 Task<void> append(std::string path, std::string text, bool is_synced) {
@@ -181,6 +213,19 @@ TEST(SimulatedDisk, KeepsWhatWasSyncedThroughACrash) {
   EXPECT_TRUE(report) << report.text();
   EXPECT_TRUE(was_lost);
   EXPECT_TRUE(was_kept);
+}
+
+TEST(SimulatedDisk, FailsIfItsFaultsSaySo) {
+  SimOptions options = seeds("x", 3);
+  options.faults.disk.write_error_per_million = 1'000'000;
+  const SimReport report = simulate(options, [](Sim& sim) {
+    auto written = sim.run_until(sim.spawn_async(append("log", "text", true)));
+    sim.check(!written.ok() && written.error().system_code() == EIO, "also on the first node");
+    sim.heal();
+    auto again = sim.run_until(sim.spawn_async(append("log", "text", true)));
+    sim.check(again.ok(), "healed, it works");
+  });
+  EXPECT_TRUE(report) << report.text();
 }
 
 TEST(SimulatedNodes, GetSignals) {

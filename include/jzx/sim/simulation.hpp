@@ -15,8 +15,10 @@
 //
 // The scenario is called once per seed and must do the same whenever it is: no time, randomness or
 // threads but those of the Sim; check_determinism finds out whether that is so. When it returns the
-// run is over: nothing runs any more, so actors and claims may refer to what is local to it. What
-// the destructors of actors need is made by Sim::make().
+// run is over: no actor runs any more, so actors and claims may refer to what is local to it. Two
+// things still happen when it is taken down: actors are destroyed, and futures that nobody resolved
+// are rejected. What destructors and continuations need is made by Sim::make(). A run that fails is
+// taken down at once.
 //
 // Environment: JZX_SEED=n runs that seed only; JZX_SEED_COUNT=n so many seeds;
 // JZX_CHOICES=n3:1,f17:2 repeats a shrunk run.
@@ -46,7 +48,9 @@ enum class SimPolicy : uint8_t {
   fifo,    // one global order, the oldest cause first; no faults: the same for every seed
   random,  // the seed decides everything
   pct,     // priorities that change at few steps: for bugs that need few particular orders
-  dfs,     // every order, for as many choices as `depth` says; a seed is one of them
+  // Every order, for as many choices as `depth` says, one run after the other, at most `seeds`. No
+  // faults; JZX_SEED and check_determinism have no meaning.
+  dfs,
 };
 
 // What may go wrong. Rates are in cases of a million; 0 is never. Who is exempt: see
@@ -65,8 +69,8 @@ struct SimFaults {
   std::chrono::milliseconds longest_delay{100};
   std::chrono::milliseconds longest_jump{10'000};
   std::chrono::milliseconds longest_outage{5'000};  // of crashes and partitions
-  SimNetworkFaults network;
-  SimDiskFaults disk;  // of every node
+  SimNetworkFaults network{};
+  SimDiskFaults disk{};  // of every node
 
   // Some of everything.
   [[nodiscard]] static SimFaults all() noexcept;
@@ -78,11 +82,13 @@ struct SimOptions {
   uint32_t seeds = 100;
   SimPolicy policy = SimPolicy::random;
   uint32_t depth = 3;  // of pct: how many orders must be just so; of dfs: how many are explored
-  SimFaults faults;
+  SimFaults faults{};
   bool swarm = false;              // each seed has a random part of the faults, and others not
   bool check_determinism = false;  // every seed twice, and compared step by step
   bool shrink = true;
-  uint64_t max_steps = 1'000'000;  // more in one run is a livelock
+  // More in one run is a livelock, or a run() among timers that never end: see run_for().
+  uint64_t max_steps = 1'000'000;
+  std::chrono::milliseconds settle = std::chrono::minutes(10);  // how long finish() waits, at most
   std::chrono::milliseconds max_time = std::chrono::hours(24 * 365);  // virtual; timers later wait
   bool deadlock_fails = true;  // actors that wait for one another's answers: see detect_deadlocks
   uint32_t default_mailbox_cap = 1024;
@@ -284,8 +290,8 @@ class JZX_API Sim : public SystemFace {
   void always(std::string what, std::function<bool()> holds);
   // In finish(), when nothing goes wrong any more and everything has come to rest.
   void eventually(std::string what, std::function<bool()> holds);
-  // Heals, runs until nothing is left to do, and checks what must be so then. At the end of a
-  // scenario. False: it has failed.
+  // Heals, runs until nothing is left to do or for SimOptions::settle, and checks what must be so
+  // then. At the end of a scenario. False: it has failed.
   bool finish();
   // Now. False, too, after an earlier failure; the run ends at its next step.
   bool check(bool holds, std::string_view what);

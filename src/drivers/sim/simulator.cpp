@@ -17,7 +17,7 @@ using core::ActorId;
 void Simulator::add(SimHost& host) { hosts_.push_back(&host); }
 
 void Simulator::remove(SimHost& host) noexcept {
-  std::erase(hosts_, &host);
+  std::replace(hosts_.begin(), hosts_.end(), &host, static_cast<SimHost*>(nullptr));
   for (size_t i = first_ready_; i < ready_.size();) {
     if (ready_[i].host != &host) {
       ++i;
@@ -28,6 +28,7 @@ void Simulator::remove(SimHost& host) noexcept {
     candidates_.erase(candidates_.begin() + at);
   }
   std::erase_if(delayed_, [&](const Delayed& one) { return one.ready.host == &host; });
+  std::erase_if(suspended_, [&](uint64_t who) { return who >> 56 == host.node(); });
 }
 
 bool Simulator::take_back(base::Runnable& work) noexcept {
@@ -44,8 +45,12 @@ bool Simulator::take_back(base::Runnable& work) noexcept {
 // ---- what is ready ----
 
 void Simulator::collect() {
-  for (SimHost* host : hosts_) {
+  // By number: who is told of something may end a node, or add one.
+  for (size_t i = 0; i < hosts_.size(); ++i) {
+    SimHost* host = hosts_[i];
+    if (host == nullptr) continue;
     host->look();
+    if (hosts_[i] == nullptr) continue;
     while (base::Runnable* work = host->ready.pop()) take_over(*host, *work);
   }
 }
@@ -61,7 +66,8 @@ void Simulator::take_over(SimHost& host, base::Runnable& work) {
     return insert(candidate, ready);
   }
   candidate.who = name_of(host.node(), actor->id());
-  if (actor->status != core::Status::init && core::has_mail(*actor)) {
+  ready.is_resumed = suspended_.erase(candidate.who) != 0;
+  if (!ready.is_resumed && actor->status != core::Status::init && core::has_mail(*actor)) {
     const uint64_t number = number_of(*actor->inbox);
     candidate.order = number;
     ready.cause = cause_of(number);
@@ -102,6 +108,7 @@ std::span<const Candidate> Simulator::candidates() {
 // ---- steps ----
 
 bool Simulator::step(uint64_t latest_ns) {
+  std::erase(hosts_, nullptr);
   if (!has_ready() && !advance(latest_ns)) return false;
   run_candidate(choices_.choose_next(candidates()));
   return true;
@@ -144,7 +151,7 @@ Step Simulator::describe(const Ready& ready, Actor* actor) {
   step.actor = actor->id();
   if (actor->status == core::Status::init) {
     step.kind = StepKind::first_turn;
-  } else if (core::has_mail(*actor) && !actor->state.exit_requested()) {
+  } else if (!ready.is_resumed && core::has_mail(*actor) && !actor->state.exit_requested()) {
     const Envelope& next = *actor->inbox;
     step.kind = StepKind::message;
     step.message = next.type;
@@ -167,6 +174,9 @@ void Simulator::run(const Candidate& candidate, const Ready& ready) {
   const bool is_run = !mishap(candidate, ready, actor, step);
   if (witness != nullptr) witness->before_step(host, step);
   if (is_run && (step.mishap != Mishap::threw || !throw_in(host, *actor))) host.run(*ready.work);
+  if (actor != nullptr && actor->id() == step.actor && actor->state.is_suspended()) {
+    suspended_.insert(candidate.who);
+  }
   collect();  // what it caused
   current_step_ = 0;
   tell_after(host, step);
@@ -176,7 +186,9 @@ void Simulator::run(const Candidate& candidate, const Ready& ready) {
 
 uint64_t Simulator::next_event_ns() {
   uint64_t next_ns = outside != nullptr ? outside->next_ns() : kNever;
-  for (const SimHost* host : hosts_) next_ns = std::min(next_ns, host->next_timer_ns());
+  for (const SimHost* host : hosts_) {
+    if (host != nullptr) next_ns = std::min(next_ns, host->next_timer_ns());
+  }
   for (const Delayed& one : delayed_) next_ns = std::min(next_ns, one.until_ns);
   return next_ns;
 }
@@ -197,7 +209,9 @@ void Simulator::move_to(uint64_t ns) {
     witness->time_moved(before_ns, time_.now_ns());
   }
   if (outside != nullptr) outside->run_due(time_.now_ns());
-  for (SimHost* host : hosts_) host->catch_up();
+  for (size_t i = 0; i < hosts_.size(); ++i) {
+    if (hosts_[i] != nullptr) hosts_[i]->catch_up();
+  }
   collect();
   for (size_t i = 0; i < delayed_.size();) {
     if (delayed_[i].until_ns > time_.now_ns()) {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,8 @@ class Simulator {
   [[nodiscard]] bool has_ready();
   // Is there anything that will happen when time goes on?
   [[nodiscard]] bool has_timers() { return next_event_ns() != base::kNever; }
+  // Is somebody held up by a fault?
+  [[nodiscard]] bool has_delayed() const noexcept { return !delayed_.empty(); }
   // Who could run now, the oldest first.
   [[nodiscard]] std::span<const Candidate> candidates();
   // Runs the piece of work with this number among the candidates.
@@ -92,6 +95,7 @@ class Simulator {
     SimHost* host = nullptr;
     base::Runnable* work = nullptr;
     uint64_t cause = 0;
+    bool is_resumed = false;  // it waited for something else than mail
   };
   struct Delayed {
     uint64_t until_ns = 0;
@@ -120,7 +124,8 @@ class Simulator {
 
   Choices choices_;
   VirtualTime time_;
-  std::vector<SimHost*> hosts_;
+  std::vector<SimHost*> hosts_;   // null: gone, since who is told of something may end another
+  std::set<uint64_t> suspended_;  // who waits for something else than mail, by name
   // What is ready from first_ready_ on, in order; two arrays, since policies see one of them.
   std::vector<Candidate> candidates_;
   std::vector<Ready> ready_;

@@ -161,6 +161,11 @@ std::string Oracles::check_supervisor(const SimHost& host, const Actor& actor) c
   const Supervisor& supervisor = supervise::supervisor_of(actor);
   for (size_t i = 0; const ChildSlot* slot = supervisor.slot_at(i); ++i) {
     if (slot->phase == ChildSlot::Phase::ended) continue;
+    // relaxed: one thread. It waits out its backoff.
+    if (slot->phase == ChildSlot::Phase::waiting &&
+        slot->is_ticking.load(std::memory_order_relaxed)) {
+      continue;
+    }
     const Actor* child = slot->id == 0 ? nullptr : host.system.actors.find(slot->id);
     if (slot->phase == ChildSlot::Phase::running && child != nullptr &&
         core::System::is_live(*child, slot->id)) {

@@ -64,7 +64,6 @@ void Sim::run_for(std::chrono::milliseconds time) {
   if (!has_failed()) run_.simulator.move_to(end_ns);
 }
 
-
 bool Sim::run_until(const std::function<bool()>& is_so) {
   while (!is_so()) {
     if (!step()) return is_so();
@@ -142,10 +141,7 @@ void SimNode::on_start(std::function<void(SimNode&)> start) {
   if (is_up()) state_->start(*this);
 }
 
-void SimNode::crash() {
-  state_->crash();
-  if (!is_up()) port_ = nullptr;
-}
+void SimNode::crash() { state_->crash(); }
 
 void SimNode::restart() {
   crash();

@@ -65,10 +65,13 @@ bool SimRun::step(uint64_t latest_ns) {
       drivers::sim::VirtualTime::kStart +
       static_cast<uint64_t>(options.max_time.count()) * base::kNanosPerMilli;
   if (!simulator.step(std::min(latest_ns, longest_ns))) return false;
+  if (has_failed()) return switch_off(), false;
   if (simulator.steps() > options.max_steps) {
-    fail("livelock: after " + std::to_string(options.max_steps) + " steps there is still work");
+    fail("livelock, or timers without end: after " + std::to_string(options.max_steps) +
+         " steps there is still work");
+  } else if (faults.crash != 0 || faults.partition != 0) {
+    strike();
   }
-  if (faults.crash != 0 || faults.partition != 0) strike();
   return !has_failed();
 }
 
@@ -94,8 +97,9 @@ void SimRun::crash_for_a_while() {
   SimNodeState& node =
       *able[simulator.choices().choose(static_cast<uint32_t>(able.size()), ChoiceSite::fault)];
   node.crash();
-  network.events().after(outage_ns(), [&node] {
-    if (node.system == nullptr) node.switch_on();
+  node.is_struck = true;
+  network.events().after(outage_ns(), [&node, crash = node.crashes] {
+    if (node.is_struck && node.crashes == crash) node.switch_on();
   });
 }
 
@@ -116,7 +120,7 @@ void SimRun::heal() {
   set_faults({});
   network.heal();
   for (const auto& node : nodes_) {
-    if (node->system == nullptr && node->start) node->switch_on();
+    if (node->is_struck) node->switch_on();
   }
 }
 
@@ -124,11 +128,20 @@ void SimRun::fail(std::string what) {
   if (has_failed()) return;
   failure_ = std::move(what);
   note("FAILED: " + failure_);
+  if (base::Executor::current() == nullptr) switch_off();  // else when the step has ended
+}
+
+// A run that has failed is over. What still waits hears of it now, while what the scenario has on
+// its stack is there.
+void SimRun::switch_off() {
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i]->system != nullptr) (void)nodes_[i]->system->power_off();
+  }
 }
 
 void SimRun::check_rest() {
   if (has_failed()) return;
-  const bool is_at_rest = !simulator.has_ready() && !simulator.has_timers();
+  const bool is_at_rest = !simulator.has_ready() && !simulator.has_delayed();
   for (const auto& node : nodes_) {
     if (node->system == nullptr || has_failed()) continue;
     fail_if(is_at_rest ? oracles.at_rest(*node->system, node->system->host)
@@ -139,7 +152,9 @@ void SimRun::check_rest() {
 void SimRun::finish() {
   if (std::exchange(has_finished_, true)) return;
   heal();
-  while (step(base::kNever)) {
+  const uint64_t end_ns = simulator.time().now_ns() +
+                          static_cast<uint64_t>(options.settle.count()) * base::kNanosPerMilli;
+  while (step(end_ns)) {
   }
   if (has_failed()) return;
   check_rest();
@@ -169,6 +184,8 @@ void SimRun::set_faults(const SimFaults& wanted) {
   steps.longest_delay_ns =
       static_cast<uint64_t>(wanted.longest_delay.count()) * base::kNanosPerMilli;
   steps.longest_jump_ns = static_cast<uint64_t>(wanted.longest_jump.count()) * base::kNanosPerMilli;
+  network.faults = wanted.network;
+  for (const auto& node : nodes_) node->disk.faults = wanted.disk;
 }
 
 void SimRun::note(std::string text) {
@@ -305,6 +322,12 @@ SimNodeState::~SimNodeState() {
 }
 
 void SimNodeState::switch_on() {
+  if (system != nullptr) return;
+  if (is_ending) {  // by somebody who hears of its crash: when that is over
+    is_wanted_again = true;
+    return;
+  }
+  is_struck = false;
   runtime::SimOptions wanted;
   wanted.allocator = run.allocator();
   wanted.default_mailbox_cap = run.options.default_mailbox_cap;
@@ -328,12 +351,19 @@ void SimNodeState::crash() {
   if (base::Executor::current() == &system->host) {
     return run.fail("a node cannot crash from inside its own step");
   }
+  ++crashes;
+  is_struck = false;
   run.network.crash(number);
   reactor = nullptr;
-  (void)system->power_off();
+  // It is down before anybody hears of it.
   former.push_back(std::exchange(system, nullptr));
+  face->port_ = nullptr;
+  is_ending = true;
+  (void)former.back()->power_off();
+  is_ending = false;
   run.oracles.forget(number);
   std::erase_if(run.exempt, [&](const runtime::ActorKey& key) { return key.node == number; });
+  if (std::exchange(is_wanted_again, false)) switch_on();
 }
 
 void SimNodeState::actor_started(ActorId id, const char* label) {

@@ -44,6 +44,10 @@ struct SimNodeState final : Observer {
   drivers::sim::Disk disk;
   drivers::sim::SimReactor* reactor = nullptr;  // while it is up
   runtime::SimSystem* system = nullptr;
+  uint32_t crashes = 0;
+  bool is_struck = false;        // it is down by a fault, and will be started again
+  bool is_ending = false;        // a crash is under way
+  bool is_wanted_again = false;  // and who heard of that wants it to start again
   std::vector<runtime::SimSystem*> former;
   std::function<void(SimNode&)> start;
   std::unique_ptr<SimNode> face;
@@ -111,6 +115,7 @@ class SimRun final : public drivers::sim::Witness {
   void fail_if(std::string wrong) {
     if (!wrong.empty()) fail(std::move(wrong));
   }
+  void switch_off();
   void put_mock(drivers::sim::SimHost& host, const drivers::sim::Step& step);
   void strike();
   void crash_for_a_while();

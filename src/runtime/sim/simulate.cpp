@@ -162,12 +162,13 @@ class Campaign {
 
   SimReport explore() {
     sim::Dfs policy(options_.depth);
+    const uint64_t most = number_from_environment("JZX_SEED_COUNT").value_or(options_.seeds);
     uint64_t number = 0;
     do {
       const auto run = play(policy, ++number, false);
       count(*run);
       if (run->has_failed()) tell_failure(number, run->failure(), run->simulator.choices().made());
-    } while (report_.passed && report_.runs < options_.seeds && policy.next());
+    } while (report_.passed && report_.runs < most && policy.next());
     return std::move(report_);
   }
 
