@@ -45,11 +45,18 @@ class Watch {
  public:
   using ReadyFn = void (*)(Watch& self, uint32_t readiness);
 
-  explicit Watch(ReadyFn function) noexcept : ready_(function) {}
+  using ExpectFn = void (*)(const Watch& self);
+
+  explicit Watch(ReadyFn function, ExpectFn expecting = nullptr) noexcept
+      : ready_(function), expect_(expecting) {}
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
   void ready(uint32_t readiness) { ready_(*this, readiness); }
+  // Soon ready() is called: what it will look at is brought to the cache.
+  void expect() const {
+    if (expect_ != nullptr) expect_(*this);
+  }
 
   int fd = -1;
   uint32_t interest = 0;
@@ -58,6 +65,7 @@ class Watch {
 
  private:
   ReadyFn ready_;
+  ExpectFn expect_;
 };
 
 class Reactor {

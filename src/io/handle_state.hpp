@@ -33,6 +33,8 @@ struct HandleState : Watch {
   bool hung_up = false;
   bool is_registered = false;
 
+  static void expected(const Watch& watch);
+
   // The number may come again, for another handle.
   void clear() noexcept {
     waiting[kReadSide] = waiting[kWriteSide] = nullptr;

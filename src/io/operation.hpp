@@ -185,6 +185,17 @@ inline constexpr int64_t kSignalled = 256;
   return result >= kSignalled ? static_cast<int>(result - kSignalled) : 0;
 }
 
+// Asks for memory that is looked at soon. Only worth it where several things are waited for that do
+// not depend on one another, so that their cache misses are waited for together. Any address will
+// do: nothing happens if nothing is there.
+inline constexpr size_t kCacheLine = 64;
+template <size_t lines>
+inline void prefetch(const void* where) noexcept {
+  for (size_t line = 0; line < lines; ++line) {
+    __builtin_prefetch(static_cast<const char*>(where) + line * kCacheLine);
+  }
+}
+
 struct InOperationList {};
 
 // Lives, with its buffers, paths and addresses, until it is done. May then be used again.
@@ -192,7 +203,18 @@ class Operation : public base::ListNode<InOperationList> {
  public:
   using CompleteFn = void (*)(Operation& self);
 
-  Operation(Opcode what, CompleteFn function) noexcept : complete_(function), opcode(what) {}
+  // What a completion will look at is brought to the cache, step by step: each looks at what the
+  // one before has asked for.
+  enum class Step : uint8_t { itself, waiter, rest };
+  using ExpectFn = void (*)(const Operation& self, Step step);
+
+  Operation(Opcode what, CompleteFn function, ExpectFn expecting = nullptr) noexcept
+      : complete_(function), expect_(expecting), opcode(what) {}
+
+  // Soon complete() is called, and by now it is nearly certain.
+  void expect(Step step) const {
+    if (expect_ != nullptr) expect_(*this, step);
+  }
 
   // Called by the reactor for what was pending, as the last thing it does with it.
   void complete() { complete_(*this); }
@@ -206,6 +228,7 @@ class Operation : public base::ListNode<InOperationList> {
 
  private:
   CompleteFn complete_;
+  ExpectFn expect_;
 
  public:
   Opcode opcode;

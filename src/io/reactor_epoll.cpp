@@ -11,6 +11,7 @@ namespace jzx::io {
 namespace {
 
 constexpr uint32_t kMostHandles = 1u << 30;
+constexpr size_t kWorthExpecting = 4;  // completions at once
 
 constexpr uint32_t interest_of(HandleKind kind, Side side, bool has_datagrams) noexcept {
   const bool tells_little =
@@ -48,7 +49,13 @@ int64_t close_file(Handle handle) noexcept {
 
 }  // namespace
 
-HandleState::HandleState() noexcept : Watch(&EpollReactor::became_ready) {}
+HandleState::HandleState() noexcept : Watch(&EpollReactor::became_ready, &expected) {}
+
+void HandleState::expected(const Watch& watch) {
+  for (const Operation* operation : static_cast<const HandleState&>(watch).waiting) {
+    if (operation != nullptr) operation->expect(Operation::Step::itself);
+  }
+}
 
 EpollReactor::EpollReactor(const base::Allocator& allocator) noexcept
     : allocator_(allocator), readiness_(allocator), states_(allocator, kMostHandles) {}
@@ -282,6 +289,13 @@ size_t EpollReactor::complete_all() {
     count = std::exchange(finished_count_, 0);
     change_pending(-count);
     has_finished_.store(false, std::memory_order_relaxed);  // as in finish()
+  }
+  if (count >= kWorthExpecting) {
+    for (const auto step : {Operation::Step::waiter, Operation::Step::rest}) {
+      for (Operation* one = batch.front(); one != nullptr; one = batch.after(*one)) {
+        one->expect(step);
+      }
+    }
   }
   while (Operation* operation = batch.pop_front()) {
     // One that had to wait for others to end: they have, before it in this list.

@@ -119,6 +119,7 @@ int ReadinessSet::tell(uint64_t timeout_ns) {
   std::unique_lock<std::mutex> hold;
   if (shared_ != nullptr && count > 0) hold = std::unique_lock(*shared_);
   telling_ = true;
+  expect(count);
   for (int i = 0; i < count; ++i) {
     const uint64_t id = batch_[i].data.u64;
     if (id == kWakerId) {
@@ -129,6 +130,16 @@ int ReadinessSet::tell(uint64_t timeout_ns) {
   }
   telling_ = false;
   return 0;
+}
+
+void ReadinessSet::expect(int count) noexcept {
+  if (count < kWorthExpecting) return;
+  for (int i = 0; i < count; ++i) {
+    if (const Entry* entry = find(batch_[i].data.u64)) prefetch<2>(entry->watch);
+  }
+  for (int i = 0; i < count; ++i) {
+    if (const Entry* entry = find(batch_[i].data.u64)) entry->watch->expect();
+  }
 }
 
 int ReadinessSet::control(int operation, int fd, uint32_t events, uint64_t id) noexcept {

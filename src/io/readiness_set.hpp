@@ -88,6 +88,11 @@ class ReadinessSet {
   // told goes on before the next batch, and finds what the telling has brought there.
   static constexpr int kBatch = 32;
 
+  static constexpr int kWorthExpecting = 4;
+
+  // What telling the batch will look at is brought to the cache, all of it at once instead of one
+  // after the other. With many connections, little of one is still there when it is told again.
+  void expect(int count) noexcept;
   [[nodiscard]] int control(int operation, int fd, uint32_t events, uint64_t id) noexcept;
   [[nodiscard]] int take_events(uint64_t timeout_ns) noexcept;
   // nullptr: the registration is over.

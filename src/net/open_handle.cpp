@@ -42,10 +42,10 @@ void ended(base::AtEnd& entry) {
 }  // namespace
 
 OpenHandle::OpenHandle(base::Executor& executor, io::Handle the_handle) noexcept
-    : AtEnd(&ended),
+    : KeptBy(executor),
       Operation(io::Opcode::close, &closed),
-      Runnable(&close_here),
-      keeper(&executor) {
+      AtEnd(&ended),
+      Runnable(&close_here) {
   handle = the_handle;
 }
 
@@ -142,6 +142,7 @@ Begun* begin_on(const detail::Handle& handle, io::Opcode opcode, Error& error) n
   Begun* begun = Begun::make(*executor, opcode);
   if (begun == nullptr) return refuse(Errc::no_memory, "");
   begun->handle = handle.get()->handle;
+  begun->record = handle.get();
   return begun;
 }
 

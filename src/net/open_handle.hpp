@@ -10,12 +10,17 @@
 
 namespace jzx::detail {
 
-struct OpenHandle final : base::AtEnd, io::Operation, base::Runnable {
-  OpenHandle(base::Executor& executor, io::Handle the_handle) noexcept;
+struct KeptBy {
+  explicit KeptBy(base::Executor& executor) noexcept : keeper(&executor) {}
 
   // Who keeps it; nullptr: that has ended.
   base::Atomic<base::Executor*> keeper;
   bool is_owned = true;  // under way to be closed otherwise
+};
+
+// Beginning with what every operation on the handle looks at: the keeper and the handle.
+struct OpenHandle final : KeptBy, io::Operation, base::AtEnd, base::Runnable {
+  OpenHandle(base::Executor& executor, io::Handle the_handle) noexcept;
 };
 
 }  // namespace jzx::detail

@@ -2,11 +2,13 @@
 
 #include <new>
 
+#include <jzx/detail/task_root.hpp>
+
 namespace jzx::net {
 
 Begun::Begun(base::Executor& executor, io::Opcode what) noexcept
     : FutureState(detail::Stage::pending, sizeof(Begun)),
-      Operation(what, &completed),
+      Operation(what, &completed, &expected),
       Runnable(&perform),
       AtEnd(&ended),
       executor_(executor) {
@@ -49,6 +51,20 @@ void Begun::completed(io::Operation& operation) {
   auto& self = static_cast<Begun&>(operation);
   if (self.executor_.end_list.remove(self)) return self.settle_with(self.Operation::result);
   self.is_completed_ = true;
+}
+
+// A connection that was quiet has left the cache: its operation, the chain that waits for it, and
+// the actor and the coroutine that go on then.
+void Begun::expected(const io::Operation& operation, Step step) {
+  const auto& self = static_cast<const Begun&>(operation);
+  if (step == Step::itself) return io::prefetch<sizeof(Begun) / io::kCacheLine>(&self);
+  const detail::TaskRoot* root = detail::TaskRoot::waiting_for(self);
+  if (root == nullptr) return;
+  if (step == Step::waiter) return io::prefetch<2>(root);
+  io::prefetch<7>(root->waiting_frame());  // of a read
+  io::prefetch<2>(root->first_frame());
+  io::prefetch<2>(root->runner);
+  io::prefetch<1>(self.record);
 }
 
 void Begun::perform(base::Runnable& work, base::Executor&) {

@@ -40,6 +40,8 @@ class Begun final : public detail::FutureState<int64_t>,
   // When it says what it wants.
   [[nodiscard]] Future<int64_t> begin() noexcept;
 
+  const void* record = nullptr;  // of the handle: who goes on will look at it
+
  private:
   Begun(base::Executor& executor, io::Opcode what) noexcept;
   ~Begun() = delete;  // the state ends by itself
@@ -50,6 +52,7 @@ class Begun final : public detail::FutureState<int64_t>,
     settle();
   }
   static void completed(io::Operation& operation);
+  static void expected(const io::Operation& operation, Step step);
   static void perform(base::Runnable& work, base::Executor& executor);
   static void cancelled(detail::FutureCore& core);
   static void ended(base::AtEnd& entry);

@@ -78,6 +78,12 @@ class Handover {
     }
   }
 
+  // True: what the future's end left is there, until the result is.
+  [[nodiscard]] bool is_left() const noexcept {
+    // acquire: pairs with the release in leave().
+    return stage_.load(std::memory_order_acquire) == Stage::left;
+  }
+
   // ---- the future's end ----
 
   // What shall happen with the result is said. True: the caller is second.

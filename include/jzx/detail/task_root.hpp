@@ -67,6 +67,7 @@ class TaskRoot {
 
   void begin(std::coroutine_handle<> first) noexcept {
     waiting_ = first;
+    first_ = first.address();
     bell_.store(Bell::rung, std::memory_order_relaxed);  // the runner's own
   }
   // Has what the chain waits for come, or has it not begun?
@@ -131,6 +132,18 @@ class TaskRoot {
   [[nodiscard]] StopWatch* stop_watch() const noexcept {
     return watch_.load(std::memory_order_relaxed);
   }
+
+  // ---- for who is about to settle what the chain waits for ----
+
+  // nullptr: it is no chain that waits, or not yet.
+  [[nodiscard]] static const TaskRoot* waiting_for(const FutureCore& core) noexcept {
+    if (!core.handover.is_left() || core.resume != &arrive) return nullptr;
+    return *std::launder(reinterpret_cast<TaskRoot* const*>(core.slot));
+  }
+  // What waking and running it will look at.
+  [[nodiscard]] const void* waiting_frame() const noexcept { return waiting_.address(); }
+  [[nodiscard]] const void* first_frame() const noexcept { return first_; }
+  const void* runner = nullptr;  // if it is known
 
   // ---- for who wants it to end ----
 
@@ -199,6 +212,7 @@ class TaskRoot {
 
   WakeFn wake_;
   std::coroutine_handle<> waiting_;
+  const void* first_ = nullptr;
   Run* run_ = nullptr;
   FutureCore* awaited_ = nullptr;
   Tether<> tether_;

@@ -22,6 +22,7 @@ class CoroutineKind final : public core::Kind {
   Outcome start(Actor& actor, Turn& turn) const override {
     SpawnedTask& task = task_of(actor);
     task.actor = &actor;
+    task.runner = &actor;
     task.generation = core::generation_of(actor.id());
     task.begin(task.type.begin(task));
     return go_on(task, turn);
