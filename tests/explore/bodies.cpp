@@ -24,6 +24,12 @@ class Waiting {
   int number_;
 };
 
+// Who waits for one that never answers must not do so for ever, or others wait for it in turn.
+Future<int> ask_safely(Books& books, Pid whom, int number) {
+  if (books.is_listening(whom)) return ask<int>(whom, Query{number});
+  return ask_for<int>(some_time(books), whom, Query{number});
+}
+
 void throw_or_fail(Context& self) {
 #ifndef JZX_LIBRARY_NOEXCEPT
   throw std::runtime_error("by chance");
@@ -125,7 +131,7 @@ struct Thinker {
         case Then::ask: {
           const Pid whom = books->somebody();
           const Waiting waiting(books, whom);
-          Future<int> answer = ask<int>(whom, Query{waiting.number()});
+          Future<int> answer = ask_safely(*books, whom, waiting.number());
           (void)co_await answer;
           break;
         }
@@ -205,7 +211,7 @@ class FiberBody {
       case Then::ask: {
         const Pid whom = books_->somebody();
         const Waiting waiting(books_, whom);
-        Future<int> answer = ask<int>(whom, Query{waiting.number()});
+        Future<int> answer = ask_safely(*books_, whom, waiting.number());
         (void)(books_->sim.choose(2) == 0 ? answer.get() : answer.get_for(some_time(*books_)));
         break;
       }

@@ -44,6 +44,7 @@ class Books : public std::enable_shared_from_this<Books> {
   void stopped(ActorId id, ExitReason reason);
   // It takes whatever it is sent; supervisors and tasks do not.
   void listens(Pid who) { listening_.insert(who.id()); }
+  [[nodiscard]] bool is_listening(Pid who) const { return listening_.contains(who.id()); }
   [[nodiscard]] bool is_alive(ActorId id) const { return alive_.contains(id); }
   [[nodiscard]] size_t population() const noexcept { return crowd_.size(); }
   // One of them, or at times one that has ended; empty if there never was anybody.
