@@ -64,7 +64,6 @@ void Sim::run_for(std::chrono::milliseconds time) {
   if (!has_failed()) run_.simulator.move_to(end_ns);
 }
 
-
 bool Sim::run_until(const std::function<bool()>& is_so) {
   while (!is_so()) {
     if (!step()) return is_so();
