@@ -90,6 +90,8 @@ actor_ref.hpp: kinds/handlers
 context.hpp: kinds/handlers
 supervisor.hpp: supervise
 sim/simulation.hpp: runtime
+sim/codecs.hpp: runtime
+sim/recorder.hpp: runtime
 sim/testkit.hpp: runtime
 sim/world_faults.hpp: drivers/sim/world
 loop.hpp: runtime

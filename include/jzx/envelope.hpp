@@ -40,6 +40,7 @@ struct alignas(64) Envelope {
     kTimer = 2,    // part of a timer record
     kNotice = 4,   // part of the record of what caused it
     kForeign = 8,  // being filled by a foreign thread
+    kTapped = 16,  // a driver wants to hear when it is taken
   };
 
   Envelope() noexcept = default;

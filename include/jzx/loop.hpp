@@ -20,6 +20,8 @@
 
 namespace jzx {
 
+class Recorder;
+
 enum class Reactor : uint8_t {
   automatic,  // the environment variable JZX_REACTOR, else io_uring if the kernel allows, else
               // epoll
@@ -38,6 +40,9 @@ struct LoopOptions {
   // An actor that waits, in the middle of its body, for the answer of one that waits for it gets
   // Errc::deadlock at once; see Observer::deadlock(). Of asks without a time limit.
   bool detect_deadlocks = false;
+  // Writes down all that happens, see sim/recorder.hpp. Must outlive the loop, and is for this one
+  // alone: without that it cannot be made.
+  Recorder* recorder = nullptr;
 };
 
 namespace detail {

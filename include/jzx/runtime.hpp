@@ -39,6 +39,9 @@ struct RuntimeOptions {
   Observer* observer = nullptr;              // must outlive the runtime; called on any worker
   Reactor reactor = Reactor::automatic;
   bool detect_deadlocks = false;  // see LoopOptions
+  // As in LoopOptions. Only of one worker: with more the runtime cannot be made, and the recorder
+  // says why.
+  Recorder* recorder = nullptr;
 };
 
 // Somebody who had not ended when a shutdown ran out of time, and why.
@@ -122,6 +125,7 @@ class Runtime::Builder {
   }
   Builder& observer(Observer& observer) { return options_.observer = &observer, *this; }
   Builder& detect_deadlocks(bool on = true) { return options_.detect_deadlocks = on, *this; }
+  Builder& recorder(Recorder& recorder) { return options_.recorder = &recorder, *this; }
   Builder& reactor(Reactor reactor) { return options_.reactor = reactor, *this; }
 
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }

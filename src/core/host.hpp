@@ -27,17 +27,26 @@ struct Fate {
 };
 
 // Who hears of every single message of a host before it is queued: for drivers that number
-// messages, order their work by that, or refuse some on purpose. A host with a tap takes the long
-// way for every send, see send.hpp; one without pays nothing. The host's own thread, and whoever
-// sends from outside.
+// messages, order their work by that, refuse some on purpose, or write down what happens. A host
+// with a tap takes the long way for every send, see send.hpp; one without pays nothing. The host's
+// own thread, and whoever sends from outside.
 class Tap {
  public:
   // A user wants to send this, from this host. What is not ok is the answer that the sender gets.
   [[nodiscard]] virtual Errc before_send(ActorId target, const Envelope& envelope) noexcept = 0;
+  // The same, of one from a thread that is not the system's; it cannot be refused here.
+  virtual void coming(ActorId /*target*/, Envelope& /*envelope*/) noexcept {}
   // It was let in, and is about to be queued. The system's messages too.
   virtual void sent(const Actor& target, Envelope& envelope) noexcept = 0;
   // It will be sent when its time has come.
   virtual void armed(Envelope& envelope) noexcept = 0;
+  // The actor's turn takes it; only of those that sent() has marked with Envelope::kTapped. Again,
+  // if the body had put it aside and given it back.
+  virtual void taken(const Actor& /*actor*/, const Envelope& /*envelope*/) noexcept {}
+  // Somebody is about to be asked to end, perhaps in vain.
+  virtual void exit_requested(ActorId /*actor*/, ExitReason /*reason*/) noexcept {}
+  // The system is about to take no more actors.
+  virtual void closing() noexcept {}
 
  protected:
   ~Tap() = default;

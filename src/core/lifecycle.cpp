@@ -486,6 +486,8 @@ void abort_start(Host& host, ActorId id) noexcept {
 Errc request_exit(Host& host, ActorId id, ExitReason reason) noexcept {
   Actor* actor = host.system.actors.find(id);
   if (actor == nullptr) return Errc::no_such_actor;
+  if (host.tap != nullptr) [[unlikely]]
+    host.tap->exit_requested(id, reason);
   const Wake wake = actor->state.request_exit(generation_of(id), reason);
   if (wake == Wake::gone) return Errc::no_such_actor;
   actor->note_exit();  // before it can run by our doing

@@ -79,6 +79,8 @@ template <class Fill>
 [[nodiscard]] inline Errc send_foreign(Host& host, ActorId target, Envelope& envelope) noexcept {
   Actor* actor = host.system.actors.find(target);
   if (actor == nullptr) return Errc::no_such_actor;
+  if (host.tap != nullptr) [[unlikely]]
+    host.tap->coming(target, envelope);
   const Admission admission = admit_user(*actor, generation_of(target));
   if (admission >= Admission::full) [[unlikely]]
     return refused_foreign(host, *actor, target, envelope, admission);

@@ -16,6 +16,13 @@ Outcome Turn::fail(ExitReason reason, std::string_view text) noexcept {
   return Outcome::failed;
 }
 
+bool Turn::is_for_body(Host& host, Actor& actor, const Envelope& envelope) noexcept {
+  if ((envelope.flags & Envelope::kTapped) != 0 && host.tap != nullptr) {
+    host.tap->taken(actor, envelope);
+  }
+  return !is_withdrawn(envelope);
+}
+
 void Turn::refuse() noexcept {
   Envelope* envelope = std::exchange(in_hand_, nullptr);
   if ((envelope->flags & Envelope::kSystem) != 0) {

@@ -97,14 +97,17 @@ class Turn {
     const uint32_t flags = envelope.flags;
     take_from_inbox(the_actor, envelope, flags);
     the_host.note_step(envelope.type);
-    // A notice's cause may have been withdrawn: then it is not for the body.
-    if ((flags & Envelope::kNotice) != 0 && is_withdrawn(envelope)) [[unlikely]] {
+    if ((flags & (Envelope::kNotice | Envelope::kTapped)) != 0 &&
+        !is_for_body(the_host, the_actor, envelope)) [[unlikely]] {
       the_host.finish(envelope);
       return false;
     }
     in_hand_ = &envelope;
     return true;
   }
+  // Tells the tap. A notice's cause may have been withdrawn: then it is not for the body.
+  [[nodiscard]] static bool is_for_body(Host& host, Actor& actor,
+                                        const Envelope& envelope) noexcept;
   [[nodiscard]] static bool is_withdrawn(const Envelope& envelope) noexcept {
     return (envelope.flags & Envelope::kNotice) != 0 &&
            static_cast<const Notice&>(envelope).is_void();

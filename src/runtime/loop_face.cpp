@@ -5,6 +5,7 @@
 
 #include "runtime/loop_system.hpp"
 #include "runtime/port.hpp"
+#include "runtime/record/recorder_state.hpp"
 
 namespace jzx {
 
@@ -20,8 +21,14 @@ detail::Port* open_port(const LoopOptions& options) noexcept {
   wanted.detect_deadlocks = options.detect_deadlocks;
   wanted.backend = static_cast<io::Backend>(options.reactor);
   runtime::LoopSystem* system = runtime::LoopSystem::create(wanted);
-  if (system != nullptr) system->system.set_observer(options.observer);
-  return system;
+  if (system == nullptr) return nullptr;
+  system->system.set_observer(options.observer);
+  if (options.recorder == nullptr ||
+      options.recorder->state().attach(*system, system->worker, "loop", options.observer)) {
+    return system;
+  }
+  system->destroy();
+  return nullptr;
 }
 
 // The system of a loop; nullptr if it could not be made.

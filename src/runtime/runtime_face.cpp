@@ -6,6 +6,7 @@
 
 #include "core/guard.hpp"
 #include "core/lifecycle.hpp"
+#include "runtime/record/recorder_state.hpp"
 #include "runtime/runtime_system.hpp"
 
 namespace jzx {
@@ -13,6 +14,17 @@ namespace jzx {
 namespace {
 
 using runtime::RuntimeSystem;
+
+// True, too, if there is none.
+bool attach_recorder(const RuntimeOptions& options, RuntimeSystem& system) noexcept {
+  if (options.recorder == nullptr) return true;
+  detail::RecorderState& recorder = options.recorder->state();
+  if (system.group().options.workers == 1) {
+    return recorder.attach(system, system.group().worker(0), "workers", options.observer);
+  }
+  recorder.refuse("a runtime with more than one worker cannot be recorded");
+  return false;
+}
 
 detail::Port* open_port(const RuntimeOptions& options) noexcept {
   runtime::RuntimeOptions wanted;
@@ -33,7 +45,7 @@ detail::Port* open_port(const RuntimeOptions& options) noexcept {
   RuntimeSystem* system = RuntimeSystem::create(wanted);
   if (system == nullptr) return nullptr;
   system->system.set_observer(options.observer);
-  if (system->start()) return system;
+  if (attach_recorder(options, *system) && system->start()) return system;
   system->destroy();
   return nullptr;
 }

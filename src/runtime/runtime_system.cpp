@@ -106,6 +106,7 @@ bool RuntimeSystem::open() noexcept {
 void RuntimeSystem::introduce(core::Host& host) noexcept {
   host.port = static_cast<detail::Port*>(this);
   host.face = face_;
+  if (workers_[0] != nullptr) host.tap = workers_[0]->tap;
 }
 
 void RuntimeSystem::set_face(void* face) noexcept {

@@ -53,6 +53,7 @@ std::vector<Straggler> RuntimeSystem::shut_down(uint64_t timeout_ns) {
   const uint64_t now_ns = clock_.now_ns();
   const uint64_t deadline_ns =
       timeout_ns > base::kNever - now_ns - 1 ? base::kNever - 1 : now_ns + timeout_ns;
+  if (front_desk_->tap != nullptr) front_desk_->tap->closing();
   system.refuse_spawns();
   for (;;) {
     const uint32_t heard = rings();

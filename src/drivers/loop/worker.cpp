@@ -99,15 +99,22 @@ void Worker::fire_due() {
       firing_.store(timer, std::memory_order_relaxed);  // the lock orders it
     }
     if (timer == nullptr) return;
+    if (is_watched()) [[unlikely]]
+      witness_->begin_timer(*timer);
     timer->fire(*this);
+    if (is_watched()) [[unlikely]]
+      witness_->end_work();
   }
 }
 
-void Worker::run_ready() {
+void Worker::run_ready() { is_watched() ? run_all_ready<true>() : run_all_ready<false>(); }
+
+template <bool kWatched>
+void Worker::run_all_ready() {
   for (uint32_t turns = turns_per_tick_; turns > 0; --turns) {
     base::Runnable* work = ready.pop();
     if (work == nullptr) return;
-    work->run(*this);
+    run_work<kWatched>(*work);
     if (stop_was_requested()) [[unlikely]]
       return;
   }
@@ -116,6 +123,8 @@ void Worker::run_ready() {
 // ---- timers ----
 
 void Worker::arm(base::Timer& timer, uint64_t delay_ms) {
+  if (is_watched()) [[unlikely]]
+    witness_->armed(timer);
   {
     core::Timers hold(*this);
     timer.deadline_ms = std::min(delay_ms, kLongestDelayMs) | base::Timer::kUnstamped;
@@ -209,7 +218,12 @@ bool Worker::others_left_something() noexcept {
 
 // ---- choices ----
 
-uint32_t Worker::choose(uint32_t count, base::ChoiceSite) { return prng_.below(count); }
+uint32_t Worker::choose(uint32_t count, base::ChoiceSite site) {
+  const uint32_t taken = prng_.below(count);
+  // Whom to steal from is no business of the actors.
+  if (is_watched() && site != base::ChoiceSite::steal_victim) witness_->chose(count, taken);
+  return taken;
+}
 
 // ---- seen from outside ----
 

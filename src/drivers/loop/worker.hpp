@@ -48,6 +48,25 @@ class BlockingPlace {
   ~BlockingPlace() = default;
 };
 
+// Told of all that a worker does, in that order: for a record of it. A worker that has none pays
+// for it once per tick and once per timer.
+//
+// Threads: armed() by whoever arms, the rest by the worker's own.
+class WorkWitness {
+ public:
+  // It runs this next: the turn of an actor, or another piece of work.
+  virtual void begin_work(base::Runnable& work) noexcept = 0;
+  virtual void begin_timer(base::Timer& timer) noexcept = 0;
+  // What began last is done.
+  virtual void end_work() noexcept = 0;
+  // Before it can fire.
+  virtual void armed(base::Timer& timer) noexcept = 0;
+  virtual void chose(uint32_t count, uint32_t taken) noexcept = 0;
+
+ protected:
+  ~WorkWitness() = default;
+};
+
 class Worker : public core::Host {
  public:
   Worker(core::System& the_system, base::Clock& clock, io::ReactorPtr reactor,
@@ -122,7 +141,19 @@ class Worker : public core::Host {
   // There is something for this worker. Any thread.
   void wake_up() noexcept;
 
+  // Before it runs for the first time.
+  void set_witness(WorkWitness* witness) noexcept { witness_ = witness; }
+
  protected:
+  // Runs one piece of work. `kWatched`: there is a witness, which is told.
+  template <bool kWatched>
+  void run_work(base::Runnable& work) {
+    if constexpr (kWatched) witness_->begin_work(work);
+    work.run(*this);
+    if constexpr (kWatched) witness_->end_work();
+  }
+  [[nodiscard]] bool is_watched() const noexcept { return witness_ != nullptr; }
+
   // ---- what a worker with siblings does otherwise ----
 
   // Runs what is ready, for a tick's worth of turns.
@@ -147,6 +178,8 @@ class Worker : public core::Host {
   uint32_t turns_per_tick_;
 
  private:
+  template <bool kWatched>
+  void run_all_ready();
   void take_injected() noexcept;
   [[nodiscard]] int poll_io(uint64_t max_wait_ns);
   [[nodiscard]] int sleep(uint64_t wait_ns);
@@ -162,6 +195,7 @@ class Worker : public core::Host {
   base::Atomic<base::Timer*> firing_{nullptr};
   FdWatches watches_;
   BlockingPlace* blocking_ = nullptr;
+  WorkWitness* witness_ = nullptr;
   uint64_t longest_wait_ns_;
   bool may_be_woken_ = false;  // since the last wait it was announced that we sleep
 

@@ -60,7 +60,13 @@ void SimHost::catch_up() {
   const InName here(*this);
   has_due_ = false;  // what is armed meanwhile is for the next time
   (void)reactor_->wait(0);
+  if (simulator_.timer_keeper != nullptr) return;
   wheel_.advance(clock_.now_ns() / kNanosPerMilli, [&](base::Timer& timer) { timer.fire(*this); });
+}
+
+void SimHost::fire(base::Timer& timer) {
+  const InName here(*this);
+  if (unlink_timer(timer)) timer.fire(*this);
 }
 
 void SimHost::post(base::Runnable& work) {
@@ -81,11 +87,13 @@ void SimHost::arm(base::Timer& timer, uint64_t delay_ms) {
   wheel_.insert(timer, (due_ns + kNanosPerMilli - 1) / kNanosPerMilli);
   // Time need not go on for this one.
   has_due_ |= timer.deadline_ms * kNanosPerMilli <= now_ns;
+  if (simulator_.timer_keeper != nullptr) simulator_.timer_keeper->armed(*this, timer);
 }
 
 bool SimHost::unlink_timer(base::Timer& timer) noexcept {
   if (!timer.is_armed()) return false;
   wheel_.remove(timer);
+  if (simulator_.timer_keeper != nullptr) simulator_.timer_keeper->disarmed(timer);
   return true;
 }
 
@@ -104,6 +112,10 @@ Errc SimHost::before_send(core::ActorId target, const Envelope& envelope) noexce
 
 void SimHost::sent(const core::Actor& target, Envelope& envelope) noexcept {
   simulator_.sent(*this, target, envelope);
+}
+
+void SimHost::taken(const core::Actor& actor, const Envelope& envelope) noexcept {
+  simulator_.taken(*this, actor, envelope);
 }
 
 void SimHost::armed(Envelope& envelope) noexcept { simulator_.armed(envelope); }

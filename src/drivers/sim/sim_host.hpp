@@ -36,7 +36,9 @@ class SimHost final : public core::Host, private core::Tap {
   void look_outside() noexcept override { (void)reactor_->wait(0); }
 
   // ---- Host ----
-  void release_watches(core::Actor&) noexcept override {}  // no fds here
+  void release_watches(core::Actor& actor) noexcept override {
+    if (end_watches != nullptr) end_watches(system, actor);
+  }
   bool unlink_timer(base::Timer& timer) noexcept override;
 
   // ---- for the simulator ----
@@ -48,6 +50,8 @@ class SimHost final : public core::Host, private core::Tap {
   void look();
   // The same, after time went on.
   void catch_up();
+  // Fires this one, whether it is due or not.
+  void fire(base::Timer& timer);
   // When the next timer is due, in the time of the simulation; kNever: there is none.
   [[nodiscard]] uint64_t next_timer_ns() const noexcept;
   // The actor that this is; nullptr: another piece of work.
@@ -56,6 +60,9 @@ class SimHost final : public core::Host, private core::Tap {
   // Around a turn that is run by hand.
   void enter_thread() noexcept { set_current(this); }
   void leave_thread(base::Executor* outer) noexcept { set_current(outer); }
+
+  // Forgets the fds that an actor watches; nullptr: there are none here.
+  void (*end_watches)(core::System& system, core::Actor& actor) noexcept = nullptr;
 
   // Its actors have ended: no more steps, no more operations.
   void switch_off() noexcept;
@@ -69,6 +76,7 @@ class SimHost final : public core::Host, private core::Tap {
   Errc before_send(core::ActorId target, const Envelope& envelope) noexcept override;
   void sent(const core::Actor& target, Envelope& envelope) noexcept override;
   void armed(Envelope& envelope) noexcept override;
+  void taken(const core::Actor& actor, const Envelope& envelope) noexcept override;
 
   Simulator& simulator_;
   NodeClock clock_;

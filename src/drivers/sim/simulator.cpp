@@ -230,6 +230,7 @@ void Simulator::sent(SimHost& host, const Actor& target, Envelope& envelope) noe
   const uint64_t cause = (envelope.flags & Envelope::kTimer) != 0 ? envelope.trace : current_step_;
   causes_.push_back(cause);
   envelope.trace = static_cast<uint32_t>(++sequence_);
+  if (tells_takes) envelope.flags |= Envelope::kTapped;
   if (witness != nullptr) witness->message_sent(host, target.id(), envelope, sequence_, cause);
 }
 

@@ -25,6 +25,15 @@
 
 namespace jzx::drivers::sim {
 
+// Decides when timers fire, in place of the time: see SimHost::fire().
+class TimerKeeper {
+ public:
+  virtual ~TimerKeeper() = default;
+  virtual void armed(SimHost& host, base::Timer& timer) = 0;
+  // It will not fire, unless it is armed again.
+  virtual void disarmed(base::Timer& timer) noexcept = 0;
+};
+
 class Simulator {
  public:
   explicit Simulator(Policy& policy) noexcept : choices_(policy) {}
@@ -70,7 +79,9 @@ class Simulator {
   std::function<bool(SimHost&, core::ActorId)> may_fail;
   // May be null. Must outlive the steps.
   Witness* witness = nullptr;
-  Events* outside = nullptr;  // what happens in networks and on disks
+  Events* outside = nullptr;            // what happens in networks and on disks
+  bool tells_takes = false;             // the witness hears of every single message taken
+  TimerKeeper* timer_keeper = nullptr;  // null: timers fire when they are due
 
   // ---- for hosts ----
 
@@ -80,11 +91,16 @@ class Simulator {
   [[nodiscard]] Errc before_send(SimHost& host, core::ActorId target,
                                  const Envelope& envelope) noexcept;
   void sent(SimHost& host, const core::Actor& target, Envelope& envelope) noexcept;
+  void taken(SimHost& host, const core::Actor& actor, const Envelope& envelope) noexcept {
+    if (witness != nullptr) witness->message_taken(host, actor.id(), envelope, number_of(envelope));
+  }
   // Remembers in a timer's message what it was armed by.
   void armed(Envelope& envelope) const noexcept {
     envelope.trace = static_cast<uint32_t>(current_step_);
   }
 
+  // The number of a message that is queued.
+  [[nodiscard]] uint64_t number_of(const Envelope& envelope) const noexcept;
   // The cause of a message: the step in which it was sent, 0 if from outside.
   [[nodiscard]] uint64_t cause_of(uint64_t sequence) const noexcept {
     return sequence == 0 || sequence > causes_.size() ? 0 : causes_[sequence - 1];
@@ -105,7 +121,6 @@ class Simulator {
 
   void collect();
   void take_over(SimHost& host, base::Runnable& work);
-  [[nodiscard]] uint64_t number_of(const Envelope& envelope) const noexcept;
   void insert(const Candidate& candidate, const Ready& ready);
   // False: there is nothing to wait for, or only after `latest_ns`.
   [[nodiscard]] bool advance(uint64_t latest_ns);

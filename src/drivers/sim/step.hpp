@@ -46,6 +46,8 @@ class Witness {
   virtual void message_sent(SimHost&, ActorId /*target*/, const Envelope&, uint64_t /*sequence*/,
                             uint64_t /*cause*/) {}
   virtual void send_refused(SimHost&, ActorId /*target*/, const Envelope&, Errc) {}
+  // Only where Simulator::tells_takes is on.
+  virtual void message_taken(SimHost&, ActorId /*actor*/, const Envelope&, uint64_t /*sequence*/) {}
   virtual void time_moved(uint64_t /*from_ns*/, uint64_t /*to_ns*/) {}
 };
 

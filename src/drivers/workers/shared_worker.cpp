@@ -48,7 +48,10 @@ bool SharedWorker::post_blocking(base::Runnable& work) { return group_.blocking-
 
 // ---- running ----
 
-void SharedWorker::run_ready() {
+void SharedWorker::run_ready() { is_watched() ? run_all_ready<true>() : run_all_ready<false>(); }
+
+template <bool kWatched>
+void SharedWorker::run_all_ready() {
   is_worth_looking_ = false;
   (void)take_from_injection();  // once per tick, however busy we are ourselves
   for (uint32_t turns = turns_per_tick_; turns > 0; --turns) {
@@ -60,7 +63,7 @@ void SharedWorker::run_ready() {
     }
     if (is_searching_) [[unlikely]]
       found_something();
-    work->run(*this);
+    run_work<kWatched>(*work);
     if (stop_was_requested()) [[unlikely]]
       return;
   }

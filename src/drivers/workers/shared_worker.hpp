@@ -57,6 +57,8 @@ class SharedWorker final : public Worker {
   [[nodiscard]] bool is_stuck() const noexcept {
     return stuck_.load(std::memory_order_relaxed);  // a hint
   }
+  template <bool kWatched>
+  void run_all_ready();
   // More work into the own queues. False: there is none to be had.
   [[nodiscard]] bool look_around() noexcept;
   [[nodiscard]] bool search_once() noexcept;

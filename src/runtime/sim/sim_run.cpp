@@ -17,10 +17,11 @@ using drivers::sim::StepKind;
 // ---- the run ----
 
 SimRun::SimRun(const SimOptions& the_options, drivers::sim::Policy& policy, uint64_t the_seed,
-               bool told)
+               bool told, SimFittings the_fittings)
     : trace_(told),
       options(the_options),
       seed(the_seed),
+      fittings(std::move(the_fittings)),
       simulator(policy),
       network(simulator.time(), simulator.choices()),
       oracles(trace_) {
@@ -321,6 +322,12 @@ SimNodeState::~SimNodeState() {
   for (runtime::SimSystem* one : former) one->destroy();
 }
 
+io::ReactorPtr SimNodeState::make_world(const base::Allocator& allocator) {
+  if (run.fittings.make_world) return run.fittings.make_world(allocator);
+  reactor = allocator.create<drivers::sim::SimReactor>(run.network, number, disk);
+  return io::ReactorPtr(reactor, {allocator.free_fn, allocator.ctx});
+}
+
 void SimNodeState::switch_on() {
   if (system != nullptr) return;
   if (is_ending) {  // by somebody who hears of its crash: when that is over
@@ -332,11 +339,10 @@ void SimNodeState::switch_on() {
   wanted.allocator = run.allocator();
   wanted.default_mailbox_cap = run.options.default_mailbox_cap;
   wanted.node = number;
+  wanted.max_watches = run.fittings.max_watches;
+  wanted.detect_deadlocks = run.fittings.detects_deadlocks;
   if (!run.network.is_up(number)) run.network.restart(number);
-  reactor = wanted.allocator.create<drivers::sim::SimReactor>(run.network, number, disk);
-  system = runtime::SimSystem::create(
-      wanted, run.simulator,
-      io::ReactorPtr(reactor, {wanted.allocator.free_fn, wanted.allocator.ctx}));
+  system = runtime::SimSystem::create(wanted, run.simulator, make_world(wanted.allocator));
   JZX_ASSERT(system != nullptr);
   system->run = &run;
   system->system.set_observer(this);

@@ -27,6 +27,7 @@ struct SimNodeState final : Observer {
 
   void switch_on();
   void crash();
+  [[nodiscard]] io::ReactorPtr make_world(const base::Allocator& allocator);
 
   // ---- Observer ----
   void actor_started(ActorId id, const char* label) override;
@@ -53,12 +54,21 @@ struct SimNodeState final : Observer {
   std::unique_ptr<SimNode> face;
 };
 
+// What a run is made with besides, by who replays a record in it.
+struct SimFittings {
+  // The outside of its nodes; empty: the usual one.
+  std::function<io::ReactorPtr(const base::Allocator&)> make_world;
+  uint32_t max_watches = 1;
+  bool detects_deadlocks = true;
+};
+
 class SimRun final : public drivers::sim::Witness {
   runtime::Trace trace_;  // first: others refer to it
 
  public:
   // `told`: the trace is kept, not only its hash.
-  SimRun(const SimOptions& options, drivers::sim::Policy& policy, uint64_t seed, bool told);
+  SimRun(const SimOptions& options, drivers::sim::Policy& policy, uint64_t seed, bool told,
+         SimFittings fittings = {});
   ~SimRun() override;
 
   void play(const std::function<void(Sim&)>& scenario);
@@ -91,6 +101,7 @@ class SimRun final : public drivers::sim::Witness {
 
   const SimOptions& options;
   const uint64_t seed;
+  const SimFittings fittings;
   SimFaults faults;
   drivers::sim::Simulator simulator;
   drivers::sim::Network network;

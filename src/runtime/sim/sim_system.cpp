@@ -8,8 +8,6 @@ namespace jzx::runtime {
 
 namespace {
 
-constexpr uint32_t kWatches = 1;  // there is nothing to watch, but the answer should be the usual
-
 core::SystemOptions system_options(const SimOptions& options) noexcept {
   core::SystemOptions result;
   result.allocator = options.allocator;
@@ -26,8 +24,9 @@ SimSystem::SimSystem(const SimOptions& options, drivers::sim::Simulator& sim,
                      io::ReactorPtr reactor) noexcept
     : Port(system_options(options)),
       host(system, sim, std::move(reactor), options.node),
-      watches_(host, host.io(), kWatches, nullptr) {
+      watches_(host, host.io(), options.max_watches, nullptr) {
   host.port = static_cast<detail::Port*>(this);
+  host.end_watches = &drivers::FdWatches::release_all;
 }
 
 SimSystem* SimSystem::create(const SimOptions& options, drivers::sim::Simulator& sim,

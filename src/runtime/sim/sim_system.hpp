@@ -20,6 +20,7 @@ struct SimOptions {
   uint32_t max_actors = 65536;
   uint32_t default_mailbox_cap = 1024;
   uint32_t node = 0;
+  uint32_t max_watches = 1;  // mostly there is nothing to watch, but the answer should be the usual
   bool detect_deadlocks = true;
 };
 
