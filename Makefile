@@ -28,6 +28,7 @@ test: ## build with assertions and run every test
 	$(call configure,dev)
 	$(call build,dev)
 	$(call test,dev)
+	@grep -ah '^explored ' build/dev/Testing/Temporary/LastTest.log || true
 
 check: ## format, headers, layering, clang; the tests with sanitizers, without exceptions
 check: check-format check-headers check-layering check-clang check-asan check-tsan check-noexcept
