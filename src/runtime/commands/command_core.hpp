@@ -21,9 +21,9 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -247,7 +247,9 @@ class CommandCore {
   ActorId input_ = 0;   // stands for root_
   ActorId output_ = 0;  // stands for the outside
   ActorId root_ = 0;
-  std::unordered_map<ActorId, Reservation> reserved_;
+  // Ordered, since it is gone through to free handles: the order in which that happens is seen in
+  // the handles that come after.
+  std::map<ActorId, Reservation> reserved_;
   std::vector<ActorId> made_now_;  // by the call that is running
   std::unordered_set<ActorId> killed_;
   CommandSeat* oldest_ = nullptr;  // of the live ones
