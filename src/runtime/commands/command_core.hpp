@@ -222,6 +222,9 @@ class CommandCore {
   void tell(std::unique_ptr<FailureNote> note) noexcept;
   void give_output(CommandWaiter& waiter);
   void end_outputs() noexcept;
+  void drop_output(Envelope& envelope) noexcept;
+  // A failure is out of the list.
+  [[nodiscard]] std::unique_ptr<FailureNote> take_note(Envelope& envelope) noexcept;
   [[nodiscard]] bool has_room_for_output() const noexcept {
     return output_waiters_.first != nullptr || output_count_ < options_.max_outputs;
   }
@@ -257,8 +260,12 @@ class CommandCore {
   size_t live_count_ = 0;
   ExitText refusal_;  // of the last batch
 
-  CommandList outputs_;  // messages and failure notes
-  size_t output_count_ = 0;
+  CommandList outputs_;       // messages and failure notes
+  size_t output_count_ = 0;   // messages
+  size_t failure_count_ = 0;  // failures that are told one by one
+  // In the list, if there: stands for all failures that were too many.
+  FailureNote* more_failures_ = nullptr;
+  uint64_t more_failure_count_ = 0;
   CommandWaiters output_waiters_;
 
   std::deque<Interceptor> interceptors_;  // one may add another while it is called
