@@ -216,6 +216,10 @@ class CommandCore {
   // Until the run is where it was when this command came from outside; else the text says why not.
   [[nodiscard]] std::string go_to(const CommandRecord& record);
   [[nodiscard]] std::string dispatch_again(const CommandRecord& record);
+  // For the output that is being processed, if there was room for it at this moment before.
+  [[nodiscard]] bool makes_room_again();
+  // An output waits, or waited, for room.
+  void note_room(bool has_room) noexcept;
 
   // ---- command_output.cpp ----
   void put_output(Envelope& envelope);
@@ -225,7 +229,9 @@ class CommandCore {
   void drop_output(Envelope& envelope) noexcept;
   // A failure is out of the list.
   [[nodiscard]] std::unique_ptr<FailureNote> take_note(Envelope& envelope) noexcept;
-  [[nodiscard]] bool has_room_for_output() const noexcept {
+  [[nodiscard]] bool has_room_for_output() {
+    if (expected_ != nullptr) [[unlikely]]
+      return makes_room_again();
     return output_waiters_.first != nullptr || output_count_ < options_.max_outputs;
   }
 

@@ -117,4 +117,25 @@ void CommandCore::end_outputs() noexcept {
   while (outputs_.first != nullptr) drop_output(pop(outputs_));
 }
 
+bool CommandCore::makes_room_again() {
+  const uint64_t place = current() - 1;
+  if (place < expected_->records.size()) {
+    const CommandRecord& wanted = expected_->records[place];
+    const bool was_put = wanted.fate == CommandFate::output;
+    if (wanted.full_until && (!was_put || simulator_.steps() < *wanted.full_until)) return false;
+    if (has_record_) log_.records.back().full_until = wanted.full_until;
+  }
+  if (output_waiters_.first != nullptr) return true;
+  while (output_count_ >= options_.max_outputs && outputs_.first != nullptr) {
+    drop_output(pop(outputs_));
+  }
+  return true;
+}
+
+void CommandCore::note_room(bool has_room) noexcept {
+  if (!has_record_) return;
+  std::optional<uint64_t>& full_until = log_.records.back().full_until;
+  if (!has_room || full_until) full_until = simulator_.steps();
+}
+
 }  // namespace jzx::detail
