@@ -1,4 +1,5 @@
 // Births, ends and hand-overs of command actors.
+#include <algorithm>
 #include <jzx/async/spawn.hpp>
 
 #include "commands/scene.hpp"
@@ -387,6 +388,27 @@ TEST(CommandEnd, ASchedulerThatGoesAwayLeavesNothingBehind) {
   EXPECT_EQ(journal, Story{});  // nobody has a last word
   ASSERT_EQ(recorder.dead.size(), 1u);
   EXPECT_EQ(recorder.dead[0].reason, DeadLetterReason::closing);
+}
+
+// Handles of later actors are a function of the run, in the log too: not of how a table is hashed.
+TEST(CommandSpawn, HandlesThatAnActorLeavesAreFreedInTheirOrder) {
+  constexpr int kMany = 40;
+  const auto slot = [](ActorId id) { return static_cast<uint32_t>(id); };
+  Stage stage;
+  Scheduler& scheduler = stage.scheduler;
+  std::vector<uint32_t> left;
+  (void)scheduler.start<Echo>("root");
+  (void)scheduler.start_fn([&](Inbox<Note>, Outbox<Note> outbox) -> Task<void> {
+    for (int i = 0; i < kMany; ++i) left.push_back(slot(outbox.reserve()));
+    co_return;
+  });
+  (void)scheduler.run();
+  ASSERT_EQ(scheduler.live_actors(), 1u);
+  (void)scheduler.reserve();  // where the actor itself was
+  std::vector<uint32_t> again;
+  for (int i = 0; i < kMany; ++i) again.push_back(slot(scheduler.reserve()));
+  std::reverse(left.begin(), left.end());  // the slot that was freed last is taken first
+  EXPECT_EQ(again, left);
 }
 
 }  // namespace

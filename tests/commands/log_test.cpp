@@ -140,6 +140,104 @@ TEST(CommandLogs, AreReplayedToTheSameLog) {
   EXPECT_EQ(scheduler.log().to_json_lines(), log.to_json_lines());
 }
 
+// As many as the output holds, or more, from a run where somebody took them.
+CommandOptions narrow() {
+  CommandOptions options = logged();
+  options.max_outputs = 2;
+  return options;
+}
+
+// Answers twice, and wakes a task that answers too; so it matters whether the task or the next
+// command goes first.
+void start_choir(CommandScheduler<Text>& scheduler) {
+  (void)scheduler.start_fn([clock = ActorId{0}](Text message, TextContext& context) mutable {
+    TextActs acts = context.actions();
+    if (clock == 0) {
+      clock = context.reserve();
+      acts.spawn_with(clock, [] {
+        return [](Inbox<Text> inbox, Outbox<Text> outbox) -> Task<void> {
+          for (;;) {
+            Future<Text> next = inbox.next();
+            Result<Text> asked = co_await next;
+            if (!asked) co_return;
+            (void)outbox.send(outbox.output(), Text{"task " + asked->text});
+          }
+        };
+      });
+    }
+    if (message.text.starts_with("relay ")) {
+      acts.send(context.output(), Text{message.text});
+      return acts;
+    }
+    acts.send(clock, Text{message.text});
+    acts.send(context.output(), Text{"first " + message.text});
+    acts.send(context.self(), Text{"relay " + message.text});
+    return acts;
+  });
+}
+
+void expect_replay(const CommandLog& log) {
+  const Result<CommandLog> loaded = CommandLog::parse(log.to_json_lines());
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message();
+  CommandScheduler<Text> scheduler(narrow());
+  start_choir(scheduler);
+  const RunReport report = scheduler.replay(*loaded);
+  EXPECT_NE(report.end, RunEnd::differs) << report.report;
+  EXPECT_EQ(scheduler.log().to_json_lines(), log.to_json_lines());
+}
+
+TEST(CommandLogs, AReplayNeedsNobodyWhoTakesTheOutput) {
+  CommandScheduler<Text> scheduler(narrow());
+  start_choir(scheduler);
+  for (int i = 0; i < 9; ++i) {
+    (void)scheduler.dispatch(Text{std::to_string(i)});
+    while (scheduler.take_output().ok()) {
+    }
+  }
+  expect_replay(scheduler.log());
+}
+
+TEST(CommandLogs, AReplayWaitsWhereTheOutputWasFull) {
+  CommandScheduler<Text> scheduler(narrow());
+  start_choir(scheduler);
+  for (int i = 0; i < 5; ++i) (void)scheduler.dispatch(Text{std::to_string(i)});
+  int taken = 0;
+  while (scheduler.run().end == RunEnd::output_full) {
+    ASSERT_TRUE(scheduler.try_output().ok());
+    if (++taken == 3) (void)scheduler.dispatch(Text{"late"});  // while it is full
+    if (taken == 5) (void)scheduler.run();
+    if (taken == 7) (void)scheduler.try_output();
+    if (taken == 8) (void)scheduler.dispatch(Text{"later"});
+  }
+  EXPECT_GT(taken, 8);
+  expect_replay(scheduler.log());
+}
+
+TEST(CommandLogs, AReplayOfARunThatStoppedAtAFullOutputStopsThere) {
+  CommandScheduler<Text> scheduler(narrow());
+  start_choir(scheduler);
+  for (int i = 0; i < 5; ++i) (void)scheduler.dispatch(Text{std::to_string(i)});
+  EXPECT_EQ(scheduler.run().end, RunEnd::output_full);
+  CommandScheduler<Text> again(narrow());
+  start_choir(again);
+  EXPECT_EQ(again.replay(scheduler.log()).end, RunEnd::output_full);
+  EXPECT_EQ(again.log().to_json_lines(), scheduler.log().to_json_lines());
+}
+
+TEST(CommandLogs, AfterAReplayTheLastOutputsCanBeTaken) {
+  CommandScheduler<Text> first(narrow());
+  start_choir(first);
+  (void)first.dispatch(Text{"a"});
+  while (first.take_output().ok()) {
+  }
+  CommandScheduler<Text> second(narrow());
+  start_choir(second);
+  EXPECT_EQ(second.replay(first.log()).end, RunEnd::idle);
+  EXPECT_EQ(second.try_output()->text, "relay a");
+  EXPECT_EQ(second.try_output()->text, "task a");
+  EXPECT_EQ(second.try_output().error().code(), Errc::empty);
+}
+
 TEST(CommandLogs, AReplayTellsTheFirstDifference) {
   const CommandLog log = record_a_run();
   CommandScheduler<Text> scheduler;

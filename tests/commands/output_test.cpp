@@ -141,6 +141,53 @@ TEST(CommandOutput, IsBoundedAndNothingIsLost) {
   EXPECT_EQ(scheduler.run().end, RunEnd::idle);
 }
 
+// Spawns so many of the same handle: all but the first are refused.
+Acts refused_spawns(Context& context, int count) {
+  const ActorId child = context.reserve();
+  Acts acts = context.actions();
+  for (int i = 0; i <= count; ++i) acts.spawn<Echo>(child, "child");
+  return acts;
+}
+constexpr const char* kTaken = "error: there is one with this handle already";
+
+TEST(CommandOutput, FailuresThatNobodyTakesAreCountedWhenThereAreTooMany) {
+  CommandOptions options;
+  options.max_outputs = 2;
+  Stage stage(options);
+  Scheduler& scheduler = stage.scheduler;
+  (void)scheduler.start_fn([](Note note, Context& context) -> Acts {
+    if (note.text == "fail") return refused_spawns(context, 1000);
+    return context.send(context.output(), note.text);
+  });
+  for (const char* text : {"before", "fail", "after"}) (void)scheduler.dispatch(text);
+  EXPECT_EQ(scheduler.run().end, RunEnd::idle);  // they take no room from messages
+  const Story story{"before", kTaken, kTaken, "error: and 998 more failures", "after"};
+  EXPECT_EQ(stage.outputs(), story);
+  // What comes after they were taken is told one by one again.
+  for (const char* text : {"before", "fail", "after"}) (void)scheduler.dispatch(text);
+  EXPECT_EQ(stage.outputs(), story);
+}
+
+TEST(CommandOutput, AFailureThatIsTakenMakesRoomForAnother) {
+  CommandOptions options;
+  options.max_outputs = 1;
+  Stage stage(options);
+  Scheduler& scheduler = stage.scheduler;
+  (void)scheduler.start_fn([](Note note, Context& context) -> Acts {
+    return refused_spawns(context, std::stoi(note.text));
+  });
+  (void)scheduler.dispatch("2");
+  (void)scheduler.run();
+  // One too many is told as it is, since there is nothing to be added to it.
+  EXPECT_STREQ(scheduler.try_output().error().message(), "there is one with this handle already");
+  (void)scheduler.dispatch("3");
+  (void)scheduler.run();
+  const Result<Note> many = scheduler.try_output();
+  EXPECT_EQ(many.error().code(), Errc::lagged);
+  EXPECT_STREQ(many.error().message(), "and 3 more failures");
+  EXPECT_EQ(stage.outputs(), (Story{kTaken}));
+}
+
 TEST(CommandOutput, AConsumerInsideMakesRoom) {
   CommandOptions options;
   options.max_outputs = 1;

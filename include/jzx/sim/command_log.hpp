@@ -50,8 +50,10 @@ struct CommandRecord {
   ActorId target = 0;
   bool is_injected = false;             // by an interceptor
   std::optional<CommandMoment> moment;  // of one from outside
-  std::string type;                     // of the message, or of the actor that is spawned
-  std::optional<std::string> payload;   // of a send, encoded; of a fail, the text. Empty: opaque
+  // Of one that found the output full: turns before it had room, or before the last try.
+  std::optional<uint64_t> full_until;
+  std::string type;                    // of the message, or of the actor that is spawned
+  std::optional<std::string> payload;  // of a send, encoded; of a fail, the text. Empty: opaque
 };
 
 struct CommandLog {

@@ -21,9 +21,9 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -216,13 +216,22 @@ class CommandCore {
   // Until the run is where it was when this command came from outside; else the text says why not.
   [[nodiscard]] std::string go_to(const CommandRecord& record);
   [[nodiscard]] std::string dispatch_again(const CommandRecord& record);
+  // For the output that is being processed, if there was room for it at this moment before.
+  [[nodiscard]] bool makes_room_again();
+  // An output waits, or waited, for room.
+  void note_room(bool has_room) noexcept;
 
   // ---- command_output.cpp ----
   void put_output(Envelope& envelope);
   void tell(std::unique_ptr<FailureNote> note) noexcept;
   void give_output(CommandWaiter& waiter);
   void end_outputs() noexcept;
-  [[nodiscard]] bool has_room_for_output() const noexcept {
+  void drop_output(Envelope& envelope) noexcept;
+  // A failure is out of the list.
+  [[nodiscard]] std::unique_ptr<FailureNote> take_note(Envelope& envelope) noexcept;
+  [[nodiscard]] bool has_room_for_output() {
+    if (expected_ != nullptr) [[unlikely]]
+      return makes_room_again();
     return output_waiters_.first != nullptr || output_count_ < options_.max_outputs;
   }
 
@@ -247,7 +256,9 @@ class CommandCore {
   ActorId input_ = 0;   // stands for root_
   ActorId output_ = 0;  // stands for the outside
   ActorId root_ = 0;
-  std::unordered_map<ActorId, Reservation> reserved_;
+  // Ordered, since it is gone through to free handles: the order in which that happens is seen in
+  // the handles that come after.
+  std::map<ActorId, Reservation> reserved_;
   std::vector<ActorId> made_now_;  // by the call that is running
   std::unordered_set<ActorId> killed_;
   CommandSeat* oldest_ = nullptr;  // of the live ones
@@ -255,8 +266,12 @@ class CommandCore {
   size_t live_count_ = 0;
   ExitText refusal_;  // of the last batch
 
-  CommandList outputs_;  // messages and failure notes
-  size_t output_count_ = 0;
+  CommandList outputs_;       // messages and failure notes
+  size_t output_count_ = 0;   // messages
+  size_t failure_count_ = 0;  // failures that are told one by one
+  // In the list, if there: stands for all failures that were too many.
+  FailureNote* more_failures_ = nullptr;
+  uint64_t more_failure_count_ = 0;
   CommandWaiters output_waiters_;
 
   std::deque<Interceptor> interceptors_;  // one may add another while it is called

@@ -94,6 +94,7 @@ std::string line_of(const CommandRecord& record) {
     line += join({",\"after_commands\":", std::to_string(record.moment->processed),
                   ",\"after_steps\":", std::to_string(record.moment->steps)});
   }
+  if (record.full_until) line += join({",\"full_until\":", std::to_string(*record.full_until)});
   return line += join({",\"fate\":\"", to_string(record.fate), "\"}\n"});
 }
 
@@ -227,6 +228,11 @@ std::string read_record(const LineReader::Fields& fields, CommandRecord& record)
   if (const std::string* type = text("type")) record.type = *type;
   if (const std::string* payload = text("payload")) record.payload = *payload;
   record.is_injected = text("injected") != nullptr;
+  if (text("full_until") != nullptr) {
+    uint64_t steps = 0;
+    if (!number("full_until", steps)) return "full_until is no number";
+    record.full_until = steps;
+  }
   if (text("after_commands") == nullptr) return {};
   CommandMoment moment;
   if (!number("after_commands", moment.processed)) return "after_commands is no number";

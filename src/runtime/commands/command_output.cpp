@@ -1,5 +1,12 @@
 // The output of a CommandScheduler: messages and failures in the order in which they came, and who
 // waits for them, the longest waiting first. There is never both.
+//
+// It is bounded: messages by making the run wait (perform_rare), failures by counting. A failure
+// brings its own memory and cannot wait, so those beyond the limit share one place: that of the
+// first of them, whose note says how many they are.
+#include <cinttypes>
+#include <cstdio>
+
 #include "runtime/commands/command_core.hpp"
 
 namespace jzx::detail {
@@ -49,13 +56,46 @@ void CommandCore::tell(std::unique_ptr<FailureNote> note) noexcept {
     CommandWaiter& waiter = pop_front(output_waiters_);
     return waiter.fail(waiter, note->error);
   }
+  const bool is_one_too_many = failure_count_ >= options_.max_outputs;
+  if (is_one_too_many && more_failures_ != nullptr) {
+    char text[48];
+    std::snprintf(text, sizeof(text), "and %" PRIu64 " more failures", ++more_failure_count_);
+    more_failures_->error = Error(Errc::lagged, text, "output");
+    return;
+  }
+  if (is_one_too_many) {
+    more_failures_ = note.get();  // and says what it says, as long as it is the only one
+    more_failure_count_ = 1;
+  } else {
+    ++failure_count_;
+  }
   note->envelope.type = &failure_type;
   append(outputs_, note.release()->envelope);
 }
 
+std::unique_ptr<FailureNote> CommandCore::take_note(Envelope& envelope) noexcept {
+  std::unique_ptr<FailureNote> note = note_of(envelope);
+  if (note.get() == more_failures_) {
+    more_failures_ = nullptr;
+  } else {
+    --failure_count_;
+  }
+  return note;
+}
+
+// It is out of the list, and nobody wants it.
+void CommandCore::drop_output(Envelope& envelope) noexcept {
+  if (envelope.type == &failure_type) {
+    take_note(envelope).reset();
+  } else {
+    --output_count_;
+    host().discard(envelope);
+  }
+}
+
 void CommandCore::give_output(CommandWaiter& waiter) {
   Envelope& envelope = pop(outputs_);
-  if (envelope.type == &failure_type) return waiter.fail(waiter, note_of(envelope)->error);
+  if (envelope.type == &failure_type) return waiter.fail(waiter, take_note(envelope)->error);
   --output_count_;
   waiter.give(waiter, envelope);
   host().discard(envelope);
@@ -74,14 +114,28 @@ void CommandCore::try_output(CommandWaiter& waiter) {
 
 void CommandCore::end_outputs() noexcept {
   fail_all(output_waiters_, ended());
-  while (outputs_.first != nullptr) {
-    Envelope& envelope = pop(outputs_);
-    if (envelope.type == &failure_type) {
-      note_of(envelope).reset();
-    } else {
-      host().discard(envelope);
-    }
+  while (outputs_.first != nullptr) drop_output(pop(outputs_));
+}
+
+bool CommandCore::makes_room_again() {
+  const uint64_t place = current() - 1;
+  if (place < expected_->records.size()) {
+    const CommandRecord& wanted = expected_->records[place];
+    const bool was_put = wanted.fate == CommandFate::output;
+    if (wanted.full_until && (!was_put || simulator_.steps() < *wanted.full_until)) return false;
+    if (has_record_) log_.records.back().full_until = wanted.full_until;
   }
+  if (output_waiters_.first != nullptr) return true;
+  while (output_count_ >= options_.max_outputs && outputs_.first != nullptr) {
+    drop_output(pop(outputs_));
+  }
+  return true;
+}
+
+void CommandCore::note_room(bool has_room) noexcept {
+  if (!has_record_) return;
+  std::optional<uint64_t>& full_until = log_.records.back().full_until;
+  if (!has_room || full_until) full_until = simulator_.steps();
 }
 
 }  // namespace jzx::detail

@@ -1,5 +1,6 @@
 // Replaying a log: what came from outside comes again, each between the same two turns as before,
-// and every command is compared with the one that was logged.
+// and every command is compared with the one that was logged. Nobody takes the output meanwhile:
+// where it has room is what the log says (makes_room_again), and the oldest is dropped for that.
 #include "core/guard.hpp"
 #include "runtime/commands/command_core.hpp"
 #include "runtime/commands/join.hpp"

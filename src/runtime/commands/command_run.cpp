@@ -42,7 +42,7 @@ RunReport CommandCore::run(RunWhat what, uint64_t for_ns) {
       result.end = test_end() ? RunEnd::ended : RunEnd::idle;
     } else if (stop == Stop::output_full) {
       // Somebody in here may be about to take from it.
-      goes_on = step_once(simulator_.time().now_ns());
+      goes_on = step_once(simulator_.time().now_ns()) && !is_only_one;
       result.end = RunEnd::output_full;
     } else {
       (void)test_end();  // others may still have something to do

@@ -265,7 +265,9 @@ bool CommandCore::perform_rare(Envelope& envelope, ActorId target) {
   switch (kind) {
     case CommandKind::send:
       if (target == output_) {
-        if (!has_room_for_output()) return queue_.put_back(), false;
+        const bool has_room = has_room_for_output();
+        note_room(has_room);
+        if (!has_room) return queue_.put_back(), false;
         note_fate(CommandFate::output);
         put_output(envelope);
       } else {

@@ -35,8 +35,8 @@ enum class SchedulerPhase : uint8_t {
 struct CommandOptions {
   uint32_t max_actors = 65536;
   size_t max_commands = size_t{1} << 20;  // queued at once
-  size_t max_outputs = 65536;             // that nobody has taken yet
-  uint32_t inbox_cap = 1024;              // of an async actor
+  size_t max_outputs = 65536;  // messages that nobody has taken yet; and failures, so many again
+  uint32_t inbox_cap = 1024;   // of an async actor
   // Commands and turns in one run, after which it is taken for a runaway; 0: no limit.
   uint64_t turn_budget = 10'000'000;
   bool keeps_log = false;
