@@ -40,14 +40,16 @@ bool RecorderState::attach(Port& port, drivers::Worker& worker, const char* driv
   if (port_ != nullptr) return refuse("a recorder is for one loop or runtime only"), false;
   port_ = &port;
   worker_ = &worker;
-  driver_ = driver;
   next_observer = observer;
   last_ns_ = worker.now_ns();
   worker.set_witness(this);
   port.system.for_each_host([&](core::Host& host) { host.tap = this; });
   port.system.set_observer(this);
   locked([&] {
-    if (!is_ring_) (void)store_->append(first_line());
+    first_line_ = std::string(runtime::kRecordMagic) + driver + ' ' +
+                  std::to_string(port.system.default_mailbox_cap) + ' ' +
+                  (port.system.detects_deadlocks ? '1' : '0') + '\n';
+    if (!is_ring_) (void)store_->append(first_line_);
   });
   return error().empty();
 }
@@ -62,18 +64,11 @@ std::string RecorderState::error() const {
   return refusal_.empty() ? store_->why() : refusal_;
 }
 
-std::string RecorderState::first_line() const {
-  return std::string(runtime::kRecordMagic) + driver_ + ' ' +
-         std::to_string(port_->system.default_mailbox_cap) + ' ' +
-         (port_->system.detects_deadlocks ? '1' : '0') + '\n';
-}
-
 std::string RecorderState::text() const {
   std::lock_guard hold(mutex_);
-  if (port_ == nullptr) return {};
   if (!is_ring_) return store_->text();
   // A ring forgets names with the lines that they stood in.
-  std::string text = first_line();
+  std::string text = first_line_;  // the loop may have ended
   for (uint32_t i = 0; i < names_.size(); ++i) {
     Event name;
     name.op = Op::name;

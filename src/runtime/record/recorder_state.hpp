@@ -89,12 +89,10 @@ class RecorderState final : public core::Tap,
   [[nodiscard]] uint32_t name_number(const std::string& name);
   [[nodiscard]] uint32_t name_of(const Envelope& envelope);
   [[nodiscard]] uint64_t number_of(ActorId id) const noexcept;
-  [[nodiscard]] std::string first_line() const;
 
   const Codecs codecs_;
   Port* port_ = nullptr;
   drivers::Worker* worker_ = nullptr;
-  const char* driver_ = "";
 
   // ---- the worker's own ----
   bool is_busy_ = false;          // something began, and is not done
@@ -105,6 +103,7 @@ class RecorderState final : public core::Tap,
   std::unique_ptr<runtime::RecordStore> store_;
   const bool is_ring_;
   std::string refusal_;
+  std::string first_line_;
   std::string line_;
   std::vector<std::string> names_;
   std::unordered_map<std::string, uint32_t> numbers_of_names_;
