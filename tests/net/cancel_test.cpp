@@ -3,7 +3,7 @@
 #include <csignal>
 #include <vector>
 
-#include "net/place.hpp"
+#include "support/place.hpp"
 #include "support/open_files.hpp"
 
 namespace jzx {

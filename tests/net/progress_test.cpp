@@ -2,7 +2,7 @@
 #include <array>
 #include <string>
 
-#include "net/place.hpp"
+#include "support/place.hpp"
 
 namespace jzx {
 namespace {
