@@ -3,8 +3,8 @@
 #include <csignal>
 #include <vector>
 
-#include "support/place.hpp"
 #include "support/open_files.hpp"
+#include "support/place.hpp"
 
 namespace jzx {
 namespace {
@@ -13,7 +13,7 @@ using net::Address;
 using net::Listener;
 using net::Stream;
 
-class CancelledOperations : private testing::NoFileLeft, public net_test::Place {};
+class CancelledOperations : private testing::NoFileLeft, public testing::Place {};
 JZX_IN_ALL_PLACES(CancelledOperations);
 
 // Writes until there is no room any more, and says how much was taken.

@@ -25,7 +25,7 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 }
 std::span<std::byte> room_in(std::string& text) { return std::as_writable_bytes(std::span(text)); }
 
-class Progress : public net_test::Place {
+class Progress : public testing::Place {
  protected:
   void SetUp() override {
     Place::SetUp();
