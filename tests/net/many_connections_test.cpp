@@ -25,8 +25,8 @@ namespace jzx {
 namespace {
 
 using namespace std::chrono_literals;
+using net_test::ClientProcess;
 using testing::CheckedRuntime;
-using testing::ClientProcess;
 using testing::NoFileLeft;
 using testing::scaled;
 using testing::Tally;

@@ -20,8 +20,8 @@ namespace {
 using net::Address;
 using net::Listener;
 using net::Stream;
+using net_test::ClientProcess;
 using testing::CheckedRuntime;
-using testing::ClientProcess;
 using testing::NoFileLeft;
 using testing::Tally;
 
