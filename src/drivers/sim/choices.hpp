@@ -44,7 +44,8 @@ class Policy {
   // One of two, the second in so many of a million cases.
   [[nodiscard]] virtual bool chance(uint32_t per_million, ChoiceSite site) {
     constexpr uint32_t kMillion = 1'000'000;
-    return choose(kMillion, site) < per_million;
+    // 0 is the plain one, as everywhere.
+    return choose(kMillion, site) >= kMillion - (per_million < kMillion ? per_million : kMillion);
   }
   // Which of at least two; for those who care who it is.
   [[nodiscard]] virtual uint32_t choose_next(std::span<const Candidate> ready) {

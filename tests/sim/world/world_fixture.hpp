@@ -42,6 +42,7 @@ class Prescribed final : public Policy {
     const uint32_t wanted = next_ < list_.size() ? list_[next_++] : 0;
     return wanted < count ? wanted : count - 1;
   }
+  bool chance(uint32_t, ChoiceSite site) override { return choose(2, site) == 1; }
 
  private:
   std::vector<uint32_t> list_;
