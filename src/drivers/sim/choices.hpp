@@ -33,6 +33,8 @@ struct Candidate {
   uint64_t who = 0;    // names it, from step to step and from run to run
 };
 
+inline constexpr uint32_t kMillion = 1'000'000;
+
 class Policy {
  public:
   virtual ~Policy() = default;
@@ -43,9 +45,8 @@ class Policy {
   [[nodiscard]] virtual uint32_t choose(uint32_t count, ChoiceSite site) = 0;
   // One of two, the second in so many of a million cases.
   [[nodiscard]] virtual bool chance(uint32_t per_million, ChoiceSite site) {
-    constexpr uint32_t kMillion = 1'000'000;
     // 0 is the plain one, as everywhere.
-    return choose(kMillion, site) >= kMillion - (per_million < kMillion ? per_million : kMillion);
+    return choose(kMillion, site) >= kMillion - per_million;
   }
   // Which of at least two; for those who care who it is.
   [[nodiscard]] virtual uint32_t choose_next(std::span<const Candidate> ready) {
@@ -69,9 +70,11 @@ class Choices {
     return count < 2 ? 0 : note(ChoiceSite::next_runnable, count, policy_.choose_next(ready));
   }
 
-  // True in so many of a million cases; never if that is 0. Plainly: false.
+  // True in so many of a million cases; never if that is 0, and always if it is a million: neither
+  // is a choice. Plainly: false.
   [[nodiscard]] bool chance(uint32_t per_million, ChoiceSite site) {
-    return per_million != 0 && note(site, 2, policy_.chance(per_million, site) ? 1 : 0) == 1;
+    if (per_million == 0 || per_million >= kMillion) return per_million != 0;
+    return note(site, 2, policy_.chance(per_million, site) ? 1 : 0) == 1;
   }
   // Both ends included; `least` is the plain one. `site` is one that has a site for amounts too, so
   // that taking back whether something happens does not give others its amount.

@@ -105,7 +105,10 @@ bool Sim::check(bool holds, std::string_view what) {
   return !has_failed();
 }
 
-void Sim::fail(std::string_view what) { run_.fail(std::string(what)); }
+void Sim::fail(std::string_view what) {
+  run_.fail(std::string(what));
+  run_.switch_off();
+}
 bool Sim::has_failed() const noexcept { return run_.has_failed(); }
 
 // ---- choices and faults ----

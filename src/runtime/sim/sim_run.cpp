@@ -61,7 +61,7 @@ void SimRun::play(const std::function<void(Sim&)>& scenario) {
 }
 
 bool SimRun::step(uint64_t latest_ns) {
-  if (has_failed()) return false;
+  if (has_failed()) return switch_off(), false;
   const uint64_t longest_ns =
       drivers::sim::VirtualTime::kStart +
       static_cast<uint64_t>(options.max_time.count()) * base::kNanosPerMilli;
@@ -129,12 +129,12 @@ void SimRun::fail(std::string what) {
   if (has_failed()) return;
   failure_ = std::move(what);
   note("FAILED: " + failure_);
-  if (base::Executor::current() == nullptr) switch_off();  // else when the step has ended
 }
 
 // A run that has failed is over. What still waits hears of it now, while what the scenario has on
 // its stack is there.
 void SimRun::switch_off() {
+  if (base::Executor::current() != nullptr) return;  // when the step has ended
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (nodes_[i]->system != nullptr) (void)nodes_[i]->system->power_off();
   }

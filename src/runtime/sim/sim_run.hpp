@@ -80,6 +80,7 @@ class SimRun final : public drivers::sim::Witness {
   bool step(uint64_t latest_ns);
   void heal();
   void fail(std::string what);
+  void switch_off();
   // Lets everything come to rest, and checks what must be so then. Once.
   void finish();
   // Nothing is left to do now: nobody may have been forgotten.
@@ -126,7 +127,6 @@ class SimRun final : public drivers::sim::Witness {
   void fail_if(std::string wrong) {
     if (!wrong.empty()) fail(std::move(wrong));
   }
-  void switch_off();
   void put_mock(drivers::sim::SimHost& host, const drivers::sim::Step& step);
   void strike();
   void crash_for_a_while();
