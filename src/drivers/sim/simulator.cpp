@@ -272,6 +272,7 @@ bool Simulator::mishap(const Candidate& candidate, const Ready& ready, Actor* ac
     host.catch_up();
   }
   if (actor->status > core::Status::running || actor->state.exit_requested()) return false;
+  if (faults.storm == 0) storm_left_ = 0;  // healed
   const bool is_in_storm = storm_left_ > 0 && step.kind == StepKind::first_turn;
   if (is_in_storm || choices_.chance(faults.kill, ChoiceSite::fault)) {
     if (is_in_storm) {
