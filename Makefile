@@ -11,7 +11,8 @@ test = ctest --preset $(1) --parallel $(JOBS)
 
 .NOTPARALLEL:
 .PHONY: help run test check bench install soak format tidy clean \
-        check-format check-headers check-layering check-clang check-asan check-tsan check-noexcept
+        check-format check-headers check-layering check-clang check-release check-asan check-tsan \
+        check-noexcept
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -30,8 +31,9 @@ test: ## build with assertions and run every test
 	$(call test,dev)
 	@grep -ah '^explored ' build/dev/Testing/Temporary/LastTest.log || true
 
-check: ## format, headers, layering, clang; the tests with sanitizers, without exceptions
-check: check-format check-headers check-layering check-clang check-asan check-tsan check-noexcept
+check: ## format, headers, layering, clang, release; the tests with sanitizers, without exceptions
+check: check-format check-headers check-layering check-clang check-release check-asan check-tsan \
+       check-noexcept
 
 check-format: ## the sources are as clang-format writes them
 	@scripts/setup.sh check
@@ -48,6 +50,12 @@ check-clang: ## library and examples without a warning from clang
 	@scripts/setup.sh build check
 	$(call configure,clang)
 	$(call build,clang)
+
+check-release: ## what users install, and the tour, with all optimisations and no warning
+	@scripts/setup.sh build
+	$(call configure,release)
+	$(call build,release) --target jzx_shared --target jzx_static --target tour
+	build/release/examples/tour >build/release/tour.log
 
 check-asan check-tsan check-noexcept: check-%:
 	@scripts/setup.sh build test
