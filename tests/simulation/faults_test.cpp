@@ -140,5 +140,94 @@ TEST(SimulatedFaults, LetAClockJumpAhead) {
   EXPECT_TRUE(report) << report.text();
 }
 
+// ---- clocks that run wrong ----
+
+TEST(SimulatedFaults, LetAClockRunTooFastOrTooSlow) {
+  const SimReport report = simulate(quiet("x", 1), [](Sim& sim) {
+    SimNode& fast = sim.node("fast");
+    SimNode& slow = sim.node("slow");
+    fast.skew_clock(100'000);
+    slow.skew_clock(-500'000);
+    const auto when = [&](SimNode& node) {
+      sim.check(sim.run_until(node.sleep(std::chrono::seconds(11))).ok(), "it has slept");
+      return sim.now();
+    };
+    sim.check(when(fast) == std::chrono::seconds(10), "its seconds are short");
+    sim.check(when(slow) == std::chrono::seconds(10 + 22), "its seconds are long");
+    sim.check(when(sim.node("right")) == std::chrono::seconds(32 + 11), "and this one is right");
+  });
+  EXPECT_TRUE(report) << report.text();
+}
+
+// How long a second takes on a node, in the time of the world.
+std::chrono::nanoseconds a_second_of(Sim& sim, SystemFace& node) {
+  const auto begin = sim.now();
+  sim.check(sim.run_until(node.sleep(std::chrono::seconds(1))).ok(), "it has slept");
+  return sim.now() - begin;
+}
+
+TEST(SimulatedFaults, ChooseASkewForEachNodeAndEachStartOfIt) {
+  constexpr auto kSecond = std::chrono::nanoseconds(std::chrono::seconds(1));
+  bool has_seen[3] = {};
+  SimOptions options = quiet("x", 30);
+  options.faults.clock_skew = 10'000;
+  options.check_determinism = true;
+  const SimReport report = simulate(options, [&](Sim& sim) {
+    SimNode& other = sim.node("other");
+    const auto here = a_second_of(sim, sim);
+    const auto there = a_second_of(sim, other);
+    for (const auto length : {here, there}) {
+      has_seen[length < kSecond ? 0 : length > kSecond ? 2 : 1] = true;
+      sim.check(std::chrono::abs(length - kSecond) < kSecond / 90, "no more than was allowed");
+    }
+    sim.check(here != there, "each has its own");
+    other.restart();
+    sim.check(a_second_of(sim, other) != there, "and another one when it starts again");
+  });
+  EXPECT_TRUE(report) << report.text();
+  EXPECT_TRUE(has_seen[0]);
+  EXPECT_TRUE(has_seen[2]);
+}
+
+TEST(SimulatedFaults, LetAClockRunRightAgainAfterTheyAreHealed) {
+  SimOptions options = quiet("x", 10);
+  options.faults.clock_skew = 500'000;
+  const SimReport report = simulate(options, [](Sim& sim) {
+    SimNode& by_hand = sim.node("by hand");
+    by_hand.skew_clock(-300'000);
+    auto nap = by_hand.sleep(std::chrono::seconds(10));
+    sim.run_for(std::chrono::seconds(10));
+    sim.check(!nap.is_ready(), "it is late");
+    sim.heal();
+    sim.run_for(std::chrono::milliseconds(2'999));
+    sim.check(!nap.is_ready(), "what the clock has lost it does not get back");
+    sim.run_for(std::chrono::milliseconds(2));
+    sim.check(nap.is_ready(), "but it goes on at the right rate");
+    for (SystemFace* node : {static_cast<SystemFace*>(&sim), static_cast<SystemFace*>(&by_hand)}) {
+      const auto length = a_second_of(sim, *node) - std::chrono::seconds(1);
+      // A timer fires at a whole millisecond of its clock.
+      sim.check(length >= length.zero() && length <= std::chrono::milliseconds(1),
+                "a second is one");
+    }
+    sim.node("late");
+    sim.check(a_second_of(sim, sim.node("late")) >= std::chrono::seconds(1), "of new ones, too");
+  });
+  EXPECT_TRUE(report) << report.text();
+}
+
+TEST(SimulatedFaults, ShrinkTheSkewOfAClock) {
+  SimOptions options = quiet("x", 50);
+  options.faults.clock_skew = 100'000;
+  const SimReport report = simulate(options, [](Sim& sim) {
+    // A lease that is given back a second before it ends, by a clock that is good enough.
+    auto held = sim.node("holder").sleep(std::chrono::seconds(59));
+    sim.check(sim.run_until(sim.sleep(std::chrono::seconds(60))).ok(), "the lease ends");
+    sim.check(held.is_ready(), "who holds it gives it back in time");
+  });
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.shrunk, 1u) << report.text() << "one clock is enough";
+  EXPECT_NE(report.trace.find("ppm too"), std::string::npos) << report.trace;
+}
+
 }  // namespace
 }  // namespace jzx

@@ -189,6 +189,16 @@ struct Spinner {
   void on(Tick, Context& self) { self.self(*this) << Tick{}; }
 };
 
+TEST(Simulate, RunsUntilAFutureHasItsResultAndNoLonger) {
+  const SimReport report = simulate(quiet("x", 1), [](Sim& sim) {
+    auto later = sim.sleep(std::chrono::hours(1));
+    sim.check(sim.run_until(sim.sleep(std::chrono::seconds(1))).ok(), "it has slept");
+    sim.check(sim.now() == std::chrono::seconds(1), "no time has passed in vain");
+    sim.check(!later.is_ready(), "and what comes later has not come");
+  });
+  EXPECT_TRUE(report) << report.text();
+}
+
 TEST(Simulate, CallsALivelockOne) {
   SimOptions options = quiet("x", 1);
   options.max_steps = 1000;

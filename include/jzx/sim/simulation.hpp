@@ -63,9 +63,12 @@ struct SimFaults {
   uint32_t no_memory = 0;     // the same, for another reason
   uint32_t allocation = 0;    // per allocation during a step: there is no memory
   uint32_t clock_jump = 0;    // per turn: its node's clock jumps ahead
-  uint32_t storm = 0;         // how many new actors, at most, are killed in a row after a kill
-  uint32_t crash = 0;         // per step: a node that knows how to start crashes, and starts again
-  uint32_t partition = 0;     // per step: two nodes are cut off from one another for a while
+  // By how many millionths, at most, the clock of each node runs too fast or too slow; not more
+  // than half a million. Chosen for each when this is switched on, and when the node starts.
+  uint32_t clock_skew = 0;
+  uint32_t storm = 0;      // how many new actors, at most, are killed in a row after a kill
+  uint32_t crash = 0;      // per step: a node that knows how to start crashes, and starts again
+  uint32_t partition = 0;  // per step: two nodes are cut off from one another for a while
   std::chrono::milliseconds longest_delay{100};
   std::chrono::milliseconds longest_jump{10'000};
   std::chrono::milliseconds longest_outage{5'000};  // of crashes and partitions
@@ -192,6 +195,10 @@ class JZX_API SimNode : public SystemFace {
   [[nodiscard]] bool is_up() const noexcept;
   // Its clock shows more than there is.
   void jump_clock(std::chrono::milliseconds ahead);
+  // From now on its clock runs by so many millionths too fast, or too slow if that is negative;
+  // half a million at most. Its timers go by it. Until it is healed or crashes: what starts again
+  // has a new clock, which is right.
+  void skew_clock(int32_t per_million);
 
   // ---- its outside ----
 
@@ -308,7 +315,8 @@ class JZX_API Sim : public SystemFace {
 
   [[nodiscard]] SimFaults faults() const noexcept;
   void set_faults(const SimFaults& faults);
-  // No more faults from now on: partitions are healed, and nodes that crashed by a fault start.
+  // No more faults from now on: partitions are healed, nodes that crashed by a fault start, and all
+  // clocks run as they should. What a clock shows too much or too little it goes on to.
   void heal();
   // No fault concerns this actor.
   void protect(Pid actor);

@@ -1,5 +1,7 @@
 #include "runtime/sim/sim_node_state.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "runtime/sim/sim_run.hpp"
@@ -46,7 +48,30 @@ void SimNodeState::switch_on() {
   system->system.set_observer(this);
   face->port_ = system;
   if (number == 0 && run.sim_ != nullptr) run.sim_->port_ = system;
+  choose_skew();
   if (start) start(*face);
+}
+
+// 0 is right, and the larger the number the worse: so it is shrunk, too.
+void SimNodeState::choose_skew() {
+  constexpr auto kMost = static_cast<uint32_t>(drivers::sim::NodeClock::kMostSkew);
+  const uint32_t most = std::min(run.faults.clock_skew, kMost);
+  const uint32_t chosen =
+      run.simulator.choices().choose(2 * most + 1, drivers::sim::ChoiceSite::clock);
+  const auto amount = static_cast<int32_t>((chosen + 1) / 2);
+  skew_clock(chosen % 2 == 0 ? -amount : amount);
+}
+
+void SimNodeState::skew_clock(int32_t per_million) {
+  if (system == nullptr) return;
+  drivers::sim::NodeClock& clock = system->host.clock();
+  const int32_t before = clock.skew();
+  clock.set_skew(per_million);
+  if (clock.skew() == before) return;
+  const std::string amount = std::to_string(std::abs(clock.skew()));
+  run.note(
+      "the clock of node " + name + " is " +
+      (clock.skew() == 0 ? "right" : amount + " ppm too " + (clock.skew() > 0 ? "fast" : "slow")));
 }
 
 void SimNodeState::crash() {

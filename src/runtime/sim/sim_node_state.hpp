@@ -28,6 +28,9 @@ struct SimNodeState final : Observer {
 
   void switch_on();
   void crash();
+  // Its clock is too fast or too slow from now on, by as much as the faults of the run allow.
+  void choose_skew();
+  void skew_clock(int32_t per_million);
   [[nodiscard]] io::ReactorPtr make_world(const base::Allocator& allocator);
 
   // ---- Observer ----

@@ -62,10 +62,7 @@ void SimRun::play(const std::function<void(Sim&)>& scenario) {
 
 bool SimRun::step(uint64_t latest_ns) {
   if (has_failed()) return switch_off(), false;
-  const uint64_t longest_ns =
-      drivers::sim::VirtualTime::kStart +
-      static_cast<uint64_t>(options.max_time.count()) * base::kNanosPerMilli;
-  if (!simulator.step(std::min(latest_ns, longest_ns))) return false;
+  if (!simulator.step(std::min(latest_ns, last_ns()))) return false;
   if (has_failed()) return switch_off(), false;
   if (simulator.steps() > options.max_steps) {
     fail("livelock, or timers without end: after " + std::to_string(options.max_steps) +
@@ -74,6 +71,19 @@ bool SimRun::step(uint64_t latest_ns) {
     strike();
   }
   return !has_failed();
+}
+
+uint64_t SimRun::last_ns() const noexcept {
+  return drivers::sim::VirtualTime::kStart +
+         static_cast<uint64_t>(options.max_time.count()) * base::kNanosPerMilli;
+}
+
+bool SimRun::pass_time() {
+  if (has_failed() || simulator.has_ready()) return false;
+  const uint64_t next_ns = simulator.next_event_ns();
+  if (next_ns == base::kNever || next_ns > last_ns()) return false;
+  simulator.move_to(next_ns);
+  return true;
 }
 
 // ---- what goes wrong with nodes ----
@@ -121,6 +131,7 @@ void SimRun::heal() {
   set_faults({});
   network.heal();
   for (const auto& node : nodes_) {
+    node->skew_clock(0);
     if (node->is_struck) node->switch_on();
   }
 }
@@ -173,6 +184,7 @@ void SimRun::end() {
 }
 
 void SimRun::set_faults(const SimFaults& wanted) {
+  const bool is_skew_new = wanted.clock_skew != faults.clock_skew;
   faults = wanted;
   drivers::sim::StepFaults& steps = simulator.faults;
   steps.kill = wanted.kill;
@@ -186,7 +198,10 @@ void SimRun::set_faults(const SimFaults& wanted) {
       static_cast<uint64_t>(wanted.longest_delay.count()) * base::kNanosPerMilli;
   steps.longest_jump_ns = static_cast<uint64_t>(wanted.longest_jump.count()) * base::kNanosPerMilli;
   network.faults = wanted.network;
-  for (const auto& node : nodes_) node->disk.faults = wanted.disk;
+  for (const auto& node : nodes_) {
+    node->disk.faults = wanted.disk;
+    if (is_skew_new && node->system != nullptr) node->choose_skew();
+  }
 }
 
 void SimRun::note(std::string text) {

@@ -40,6 +40,8 @@ class SimRun final : public drivers::sim::Witness {
 
   // ---- as Sim ----
   bool step(uint64_t latest_ns);
+  // Nothing is ready: time goes on to the next event. False: something is, or there is no event.
+  bool pass_time();
   void heal();
   void fail(std::string what);
   void switch_off();
@@ -90,6 +92,7 @@ class SimRun final : public drivers::sim::Witness {
     if (!wrong.empty()) fail(std::move(wrong));
   }
   void put_mock(drivers::sim::SimHost& host, const drivers::sim::Step& step);
+  [[nodiscard]] uint64_t last_ns() const noexcept;  // of the longest run
   void strike();
   void crash_for_a_while();
   void cut_for_a_while();

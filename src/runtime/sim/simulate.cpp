@@ -52,6 +52,7 @@ SimFaults swarm_of(const SimFaults& all, uint64_t seed) {
   faults.no_memory = some(all.no_memory);
   faults.allocation = some(all.allocation);
   faults.clock_jump = some(all.clock_jump);
+  faults.clock_skew = some(all.clock_skew);
   faults.storm = some(all.storm);
   faults.crash = some(all.crash);
   faults.partition = some(all.partition);
