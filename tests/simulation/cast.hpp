@@ -3,6 +3,7 @@
 
 #include <jzx/sim/simulation.hpp>
 
+#include <string>
 #include <vector>
 
 namespace jzx::cast {
@@ -37,5 +38,16 @@ struct Clockwork {
     if (++ticks < 3600) (void)self.send_after(std::chrono::seconds(1), self.self(*this), Tick{});
   }
 };
+
+struct Ends final : Observer {
+  void actor_stopped(ActorId, ExitReason reason, const ExitText& text) override {
+    reasons.push_back(reason);
+    texts.emplace_back(text.view());
+  }
+  std::vector<ExitReason> reasons;
+  std::vector<std::string> texts;
+};
+
+constexpr uint32_t kAlways = 1'000'000;
 
 }  // namespace jzx::cast

@@ -56,8 +56,6 @@ TEST(SimulatedFaults, SpareWhomTheTestProtects) {
 
 // ---- that each fault really happens ----
 
-constexpr uint32_t kAlways = 1'000'000;
-
 struct Teller {
   ActorRef<Collector> to;
   Errc* answer;
@@ -84,31 +82,6 @@ TEST(SimulatedFaults, RefuseASendForWantOfRoomOrOfMemory) {
   EXPECT_EQ(answer_with({}), Errc::ok);
   EXPECT_EQ(answer_with({.full_mailbox = kAlways}), Errc::mailbox_full);
   EXPECT_EQ(answer_with({.no_memory = kAlways}), Errc::no_memory);
-}
-
-struct Ends final : Observer {
-  void actor_stopped(ActorId, ExitReason reason, const ExitText& text) override {
-    reasons.push_back(reason);
-    texts.emplace_back(text.view());
-  }
-  std::vector<ExitReason> reasons;
-  std::vector<std::string> texts;
-};
-
-TEST(SimulatedFaults, MakeAHandlerThrow) {
-  Ends ends;
-  SimOptions options = quiet("x", 1);
-  options.faults.throws = kAlways;
-  options.observer = &ends;
-  const SimReport report = simulate(options, [](Sim& sim) {
-    std::vector<int>& list = sim.make<std::vector<int>>();
-    sim.spawn<Collector>(&list) << Number{1};
-    sim.run();
-    sim.check(list.empty(), "it has not come that far");
-  });
-  EXPECT_TRUE(report) << report.text();
-  EXPECT_EQ(ends.reasons, std::vector<ExitReason>{ExitReason::panic});
-  EXPECT_EQ(ends.texts, std::vector<std::string>{"thrown by the simulator"});
 }
 
 TEST(SimulatedFaults, DelayATurn) {

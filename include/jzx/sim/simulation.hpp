@@ -56,8 +56,15 @@ enum class SimPolicy : uint8_t {
 // What may go wrong. Rates are in cases of a million; 0 is never. Who is exempt: see
 // Sim::protect().
 struct SimFaults {
-  uint32_t kill = 0;          // per turn: the actor is killed instead
-  uint32_t throws = 0;        // per message: its handler throws instead; of bodies that do not wait
+  uint32_t kill = 0;  // per turn: the actor is killed instead
+  // Per message: its handler throws instead. Of fibers and coroutines, per wait that ends: the
+  // receive, sleep, get() or co_await throws instead of returning. A std::runtime_error. Where the
+  // library is built without exceptions, what waits ends with a panic.
+  uint32_t throws = 0;
+  // So does one of them all, and only that: the n-th from when this is set. Or one of the next n,
+  // or none, as the seed chooses.
+  uint32_t throw_at = 0;
+  uint32_t throw_within = 0;
   uint32_t delay = 0;         // per turn: it comes later, with all that follows for that actor
   uint32_t full_mailbox = 0;  // per send between actors: refused
   uint32_t no_memory = 0;     // the same, for another reason

@@ -173,7 +173,11 @@ void Simulator::run(const Candidate& candidate, const Ready& ready) {
   Step step = describe(ready, actor);
   const bool is_run = !mishap(candidate, ready, actor, step);
   if (witness != nullptr) witness->before_step(host, step);
-  if (is_run && (step.mishap != Mishap::threw || !throw_in(host, *actor))) host.run(*ready.work);
+  if (is_run && step.mishap == Mishap::threw) {
+    throw_in(host, *actor);
+  } else if (is_run) {
+    host.run(*ready.work);
+  }
   if (actor != nullptr && actor->id() == step.actor && actor->state.is_suspended()) {
     suspended_.insert(candidate.who);
   }
@@ -249,18 +253,26 @@ Errc Simulator::before_send(SimHost& host, ActorId target, const Envelope& envel
 
 // ---- what goes wrong ----
 
-// As if the handler of its next message had thrown. False: it is not one that could.
-bool Simulator::throw_in(SimHost& host, Actor& actor) {
+bool Simulator::is_to_throw(Actor& actor, const Step& step) {
+  if (step.kind != StepKind::message && step.kind != StepKind::resumed) return false;
+  // relaxed: one thread.
+  if (actor.attention.load(std::memory_order_relaxed) != 0) return false;
+  if (actor.kind->can_throw(actor) == core::Throw::nowhere) return false;
+  return ++throwable_ == faults.throw_at || choices_.chance(faults.throws, ChoiceSite::fault);
+}
+
+void Simulator::throw_in(SimHost& host, Actor& actor) {
+#ifndef __cpp_exceptions
+  // What waits cannot be made to throw; it ends as if it had, turn by turn.
+  if (actor.kind->can_throw(actor) == core::Throw::in_wait) {
+    (void)core::request_exit(host, actor.id(), ExitReason::panic);
+    return host.run(actor);
+  }
+#endif
   const InName here(host);
   core::Turn turn(host, actor);
   host.set_acting(actor.id());
-  core::Outcome answer = core::Outcome::wants_mail;
-  if (!actor.kind->throw_on_purpose(actor, turn, answer, "thrown by the simulator")) {
-    host.set_acting(core::kNobody);
-    return false;
-  }
-  core::end_turn(host, actor, turn, answer);
-  return true;
+  core::end_turn(host, actor, turn, actor.kind->resume_throwing(actor, turn));
 }
 
 bool Simulator::mishap(const Candidate& candidate, const Ready& ready, Actor* actor, Step& step) {
@@ -290,11 +302,7 @@ bool Simulator::mishap(const Candidate& candidate, const Ready& ready, Actor* ac
     delayed_.push_back({time_.now_ns() + delay_ns, candidate, ready});
     return true;
   }
-  // relaxed: one thread.
-  if (step.kind == StepKind::message && actor->attention.load(std::memory_order_relaxed) == 0 &&
-      choices_.chance(faults.throws, ChoiceSite::fault)) {
-    step.mishap = Mishap::threw;
-  }
+  if (is_to_throw(*actor, step)) step.mishap = Mishap::threw;
   return false;
 }
 

@@ -71,6 +71,8 @@ class Simulator {
   [[nodiscard]] Choices& choices() noexcept { return choices_; }
   [[nodiscard]] uint64_t steps() const noexcept { return step_number_; }
   [[nodiscard]] uint64_t messages() const noexcept { return sequence_; }
+  // How many turns have been had that could throw: for a message, or because a wait is over.
+  [[nodiscard]] uint64_t throwable() const noexcept { return throwable_; }
 
   // ---- what may go wrong, and who looks on ----
 
@@ -129,7 +131,8 @@ class Simulator {
   // Something goes wrong with this step. True: it was not to be run.
   [[nodiscard]] bool mishap(const Candidate& candidate, const Ready& ready, core::Actor* actor,
                             Step& step);
-  [[nodiscard]] bool throw_in(SimHost& host, core::Actor& actor);
+  [[nodiscard]] bool is_to_throw(core::Actor& actor, const Step& step);
+  void throw_in(SimHost& host, core::Actor& actor);
   [[nodiscard]] bool is_exempt(SimHost& host, core::ActorId id) const {
     return may_fail && !may_fail(host, id);
   }
@@ -151,6 +154,7 @@ class Simulator {
   uint64_t step_number_ = 0;
   uint64_t current_step_ = 0;  // 0: outside of steps
   uint64_t others_ = 0;        // pieces of work that are no actors
+  uint64_t throwable_ = 0;
   uint32_t storm_left_ = 0;
 };
 

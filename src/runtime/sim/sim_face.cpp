@@ -14,6 +14,7 @@ SimFaults SimFaults::all() noexcept {
   SimFaults some;
   some.kill = 10'000;
   some.throws = 10'000;
+  some.throw_within = 500;
   some.delay = 20'000;
   some.full_mailbox = 5'000;
   some.no_memory = 5'000;

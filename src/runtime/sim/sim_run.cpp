@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "core/guard.hpp"
@@ -185,7 +186,10 @@ void SimRun::end() {
 
 void SimRun::set_faults(const SimFaults& wanted) {
   const bool is_skew_new = wanted.clock_skew != faults.clock_skew;
+  const bool is_throw_new =
+      wanted.throw_at != faults.throw_at || wanted.throw_within != faults.throw_within;
   faults = wanted;
+  if (is_throw_new) choose_throw();
   drivers::sim::StepFaults& steps = simulator.faults;
   steps.kill = wanted.kill;
   steps.throws = wanted.throws;
@@ -202,6 +206,17 @@ void SimRun::set_faults(const SimFaults& wanted) {
     node->disk.faults = wanted.disk;
     if (is_skew_new && node->system != nullptr) node->choose_skew();
   }
+}
+
+// Counted from now on.
+void SimRun::choose_throw() {
+  uint64_t which = faults.throw_at;
+  if (which == 0 && faults.throw_within != 0) {
+    constexpr uint32_t kMost = std::numeric_limits<uint32_t>::max() - 1;
+    const uint32_t most = std::min(faults.throw_within, kMost);
+    which = simulator.choices().choose(most + 1, ChoiceSite::fault_amount);
+  }
+  simulator.faults.throw_at = which == 0 ? 0 : simulator.throwable() + which;
 }
 
 void SimRun::note(std::string text) {
