@@ -84,22 +84,6 @@ TEST(SimulatedFaults, RefuseASendForWantOfRoomOrOfMemory) {
   EXPECT_EQ(answer_with({.no_memory = kAlways}), Errc::no_memory);
 }
 
-TEST(SimulatedFaults, DelayATurn) {
-  SimOptions options = quiet("x", 20);
-  options.faults.delay = kAlways / 2;
-  bool was_late = false;
-  const SimReport report = simulate(options, [&](Sim& sim) {
-    std::vector<int>& list = sim.make<std::vector<int>>();
-    const auto collector = sim.spawn<Collector>(&list);
-    collector << Number{1} << Number{2};
-    sim.run();
-    sim.check(list == std::vector<int>{1, 2}, "late, but in order");
-    was_late |= sim.now() > std::chrono::nanoseconds(0);
-  });
-  EXPECT_TRUE(report) << report.text();
-  EXPECT_TRUE(was_late);
-}
-
 TEST(SimulatedFaults, LetAClockJumpAhead) {
   SimOptions options = quiet("x", 1);
   options.faults.clock_jump = kAlways;

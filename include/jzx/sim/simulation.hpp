@@ -65,7 +65,9 @@ struct SimFaults {
   // or none, as the seed chooses.
   uint32_t throw_at = 0;
   uint32_t throw_within = 0;
-  uint32_t delay = 0;         // per turn: it comes later, with all that follows for that actor
+  // Per send between actors: it arrives later. So does, behind it, what the same actor sends to the
+  // same one meanwhile; what others send overtakes it.
+  uint32_t delay = 0;
   uint32_t full_mailbox = 0;  // per send between actors: refused
   uint32_t no_memory = 0;     // the same, for another reason
   uint32_t allocation = 0;    // per allocation during a step: there is no memory

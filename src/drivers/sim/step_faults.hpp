@@ -12,7 +12,7 @@ struct StepFaults {
   // So does this one of them all, counted from the first of the run; 0: none. See
   // Simulator::throwable().
   uint64_t throw_at = 0;
-  uint32_t delay = 0;  // per turn: it comes later, and with it all that follows for that actor
+  uint32_t delay = 0;  // per send between actors: it comes later, see late_mail.hpp
   uint64_t longest_delay_ns = 100'000'000;
   uint32_t full_mailbox = 0;  // per send: refused, as if there was no room
   uint32_t no_memory = 0;     // per send: refused, as if there was no memory

@@ -325,6 +325,11 @@ void SimRun::send_refused(SimHost& host, ActorId target, const Envelope& envelop
        " is refused (fault): " + to_string(error));
 }
 
+void SimRun::message_held(SimHost& host, ActorId target, const Envelope& envelope) {
+  note(runtime::Trace::plain_name(envelope.type->inner->name) + " to " +
+       name_of(host.node(), target) + " is delayed (fault)");
+}
+
 SimNode& SimRun::node(std::string_view name) {
   for (const auto& node : nodes_) {
     if (node->name == name) return *node->face;

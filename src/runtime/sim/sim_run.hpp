@@ -87,6 +87,7 @@ class SimRun final : public drivers::sim::Witness {
                     uint64_t sequence, uint64_t cause) override;
   void send_refused(drivers::sim::SimHost& host, ActorId target, const Envelope& envelope,
                     Errc error) override;
+  void message_held(drivers::sim::SimHost& host, ActorId target, const Envelope& envelope) override;
 
   void fail_if(std::string wrong) {
     if (!wrong.empty()) fail(std::move(wrong));
