@@ -5,8 +5,8 @@
 //        ──Sell──▶
 //
 // The second customer comes a millisecond later, which is plenty: the program always works, until
-// one day a desk is slow. jzx::simulate runs it with one seed after the other, some of which make
-// somebody slow, finds how the seat is sold twice, and shrinks that to what matters. Then the same
+// one day a message is late. jzx::simulate runs it with one seed after the other, in some of which
+// one is, finds how the seat is sold twice, and shrinks that to what matters. Then the same
 // test of the program as it should be: who asks for a seat gets it, or hears that there is none.
 #include <jzx/jzx.hpp>
 #include <jzx/sim/simulation.hpp>
@@ -82,7 +82,7 @@ int main() {
   jzx::SimOptions options;
   options.name = "example.simulation";
   options.seeds = 1000;
-  options.faults.delay = 20'000;  // of a million turns
+  options.faults.delay = 20'000;  // of a million messages
 
   const jzx::SimReport hasty = jzx::simulate(options, two_desks_sell_one_seat<HastyDesk>);
   std::printf("hasty: %s\n", hasty.text().c_str());

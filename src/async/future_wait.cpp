@@ -2,11 +2,22 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
+#include <stdexcept>
 
 #include <jzx/detail/future_state.hpp>
+#include <jzx/detail/task_root.hpp>
 
 namespace jzx::detail {
+
+void throw_on_purpose() {
+#ifdef __cpp_exceptions
+  throw std::runtime_error("thrown by the simulator");
+#else
+  std::abort();  // nobody asks for it
+#endif
+}
 
 namespace {
 

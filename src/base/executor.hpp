@@ -110,8 +110,9 @@ enum class ChoiceSite : uint16_t {
   network_amount,
   disk,
   disk_amount,
+  clock,  // how wrong one is
 };
-inline constexpr uint32_t kChoiceSites = static_cast<uint32_t>(ChoiceSite::disk_amount) + 1;
+inline constexpr uint32_t kChoiceSites = static_cast<uint32_t>(ChoiceSite::clock) + 1;
 
 class Executor {
  public:

@@ -34,7 +34,14 @@ class Tap {
  public:
   // A user wants to send this, from this host. What is not ok is the answer that the sender gets.
   [[nodiscard]] virtual Errc before_send(ActorId target, const Envelope& envelope) noexcept = 0;
-  // The same, of one from a thread that is not the system's; it cannot be refused here.
+  // It is about to be let in, if there is room. True: the tap keeps it, and will put it into the
+  // mailbox later; the sender hears that it was accepted.
+  [[nodiscard]] virtual bool hold(Actor& /*target*/, ActorId /*id*/,
+                                  Envelope& /*envelope*/) noexcept {
+    return false;
+  }
+  // The same as before_send(), of one from a thread that is not the system's; it cannot be refused
+  // here.
   virtual void coming(ActorId /*target*/, Envelope& /*envelope*/) noexcept {}
   // It was let in, and is about to be queued. The system's messages too.
   virtual void sent(const Actor& target, Envelope& envelope) noexcept = 0;
@@ -45,6 +52,8 @@ class Tap {
   virtual void taken(const Actor& /*actor*/, const Envelope& /*envelope*/) noexcept {}
   // Somebody is about to be asked to end, perhaps in vain.
   virtual void exit_requested(ActorId /*actor*/, ExitReason /*reason*/) noexcept {}
+  // It ends; nobody has been told so far.
+  virtual void ending(Actor& /*actor*/) noexcept {}
   // The system is about to take no more actors.
   virtual void closing() noexcept {}
 

@@ -38,6 +38,14 @@ enum class Outcome : uint8_t {
   failed,        // it ended badly; Turn::fail() said why
 };
 
+// Where a body can be made to throw.
+enum class Throw : uint8_t {
+  nowhere,
+  at_message,  // as if the handler of its next message did
+  in_wait,     // out of the receive, the sleep or the await that it is in
+};
+inline constexpr const char* kThrownText = "thrown by the simulator";
+
 class Kind {
  public:
   // Before the first message, for actors spawned with `first_turn`.
@@ -59,12 +67,11 @@ class Kind {
   // the caller's then, to be given to drop_held(). nullptr: none. In the actor's turn.
   [[nodiscard]] virtual Envelope* give_up_oldest(Actor&) const noexcept { return nullptr; }
 
-  // Can it be made to throw now? Then its next message has been taken, and this is what resume()
-  // would have answered. False: nothing has happened. For simulated faults.
-  [[nodiscard]] virtual bool throw_on_purpose(Actor&, Turn&, Outcome& /*answer*/,
-                                              const char* /*text*/) const {
-    return false;
-  }
+  // For simulated faults. Could its code be made to throw in the turn that it is about to have?
+  [[nodiscard]] virtual Throw can_throw(Actor&) const noexcept { return Throw::nowhere; }
+  // In place of resume(), right after that: it does. What escapes the body is a panic, as ever. The
+  // body of Throw::in_wait sees an exception come out of its wait, which needs exceptions.
+  virtual Outcome resume_throwing(Actor& actor, Turn& turn) const { return resume(actor, turn); }
 
   // For people: what sort of actor this one is. Under the actor's lock, or in its turn.
   [[nodiscard]] virtual const char* type_name(const Actor&) const noexcept { return name(); }

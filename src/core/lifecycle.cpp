@@ -511,6 +511,8 @@ void obey_exit_request(Host& host, Actor& actor) noexcept {
 }
 
 void begin_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {
+  if (host.tap != nullptr) [[unlikely]]
+    host.tap->ending(actor);
   if (retire_alone(host.system, actor)) [[likely]]
     return end_alone(host, actor, reason, text);
   const Ending because(host, reason, text);

@@ -40,6 +40,8 @@ inline void put(Host& host, Actor& actor, Envelope& envelope, Admission admissio
   if (const Errc error = ask_tap(host, target, envelope); !ok(error)) return error;
   Actor* actor = host.system.actors.find(target);
   if (actor == nullptr) return Errc::no_such_actor;
+  if (host.tap != nullptr && host.tap->hold(*actor, target, envelope)) [[unlikely]]
+    return Errc::ok;
   const Admission admission = admit_user(*actor, generation_of(target));
   if (admission >= Admission::full) [[unlikely]]
     return refused(host, *actor, target, envelope, admission);

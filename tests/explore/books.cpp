@@ -130,8 +130,8 @@ void Books::ticked(int timer, Pid who) {
   if (alarm.is_cancelled) wrong("a timer fired although it was cancelled");
   if (++alarm.came > 1) wrong("a timer fired twice");
   if (alarm.target != who.id()) wrong("the message of a timer went astray");
-  // A clock that jumped makes it early by the true time.
-  if (sim.faults().clock_jump == 0 && !has_jumped_ && sim.now() < alarm.due) {
+  // A clock that jumped, or runs too fast, makes it early by the true time.
+  if (!is_clock_wrong() && sim.now() < alarm.due) {
     wrong("a timer fired early");
   }
 }
@@ -214,8 +214,14 @@ void Books::check_supervisor(const SupervisorRef& supervisor) {
 
 // ---- looking ----
 
+// Now, or once: what it has gained it keeps.
+bool Books::is_clock_wrong() {
+  const SimFaults faults = sim.faults();
+  return was_clock_wrong_ |= faults.clock_jump != 0 || faults.clock_skew != 0;
+}
+
 bool Books::agree() {
-  has_jumped_ |= sim.faults().clock_jump != 0;
+  (void)is_clock_wrong();
   check_names();
   if (!wrong_.empty()) sim.fail(wrong_);
   return true;

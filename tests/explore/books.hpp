@@ -161,7 +161,9 @@ class Books : public std::enable_shared_from_this<Books> {
   std::vector<Place> places_;
   int families_ = 0;
   std::vector<SupervisorRef> supervisors_;
-  bool has_jumped_ = false;  // a clock may have
+  [[nodiscard]] bool is_clock_wrong();
+
+  bool was_clock_wrong_ = false;
   std::string wrong_;
 };
 

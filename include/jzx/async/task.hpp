@@ -110,11 +110,18 @@ class FutureAwaiter {
     if (state_ == nullptr) return future_.take();
     if (root_->wait_edge != nullptr) [[unlikely]]
       end_wait(root_->wait_edge);
-    if (root_->was_taken_back()) return Error(Errc::cancelled);
+    if (root_->was_taken_back()) [[unlikely]]
+      return without_result();
     return state_->take_result();
   }
 
  private:
+  [[nodiscard]] Result<T> without_result() {
+    if (!root_->take_throw()) return Error(Errc::cancelled);
+    { const Result<T> ended = state_->take_result(); }
+    throw_on_purpose();
+  }
+
   Future<T>& future_;
   FutureState<T>* state_ = nullptr;
   TaskRoot* root_ = nullptr;

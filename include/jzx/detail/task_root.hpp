@@ -47,6 +47,9 @@ struct StopWatch {
 JZX_API void end_wait(void* edge) noexcept;
 [[nodiscard]] JZX_API Error deadlock_error() noexcept;
 
+// A simulated fault: see TaskRoot::throw_when_run().
+[[noreturn]] JZX_API void throw_on_purpose();
+
 class TaskRoot {
  public:
   // Sees to it that the root is run soon.
@@ -90,6 +93,16 @@ class TaskRoot {
     return run.is_done;
   }
 
+  // For simulated faults: could the await that the next run() ends throw? Then it can be made to.
+  // Not the bell of a nursery, whose coroutine has chains to wait for; not what was asked to stop.
+  [[nodiscard]] bool can_throw() noexcept {
+    return can_go_on() && awaited_ != nullptr && awaited_->block_size != 0 && !is_stop_requested();
+  }
+  void throw_when_run() noexcept {
+    awaited_ = nullptr;
+    throws_ = true;
+  }
+
   // ---- for the coroutines of the chain ----
 
   // Both answer whom the coroutine that suspends is to transfer to.
@@ -121,6 +134,8 @@ class TaskRoot {
   void forget_awaited() noexcept { awaited_ = nullptr; }
   // After a wait: the future was taken back, and has no result.
   [[nodiscard]] bool was_taken_back() const noexcept { return awaited_ == nullptr; }
+  // The same, but it has one, and the await is to throw instead. Once.
+  [[nodiscard]] bool take_throw() noexcept { return std::exchange(throws_, false); }
   [[nodiscard]] bool is_stop_requested() const noexcept { return tether_.is_cancelled(); }
 
   // One for the chain; it goes with the root.
@@ -217,6 +232,7 @@ class TaskRoot {
   FutureCore* awaited_ = nullptr;
   Tether<> tether_;
   std::atomic<Bell> bell_{Bell::quiet};
+  bool throws_ = false;
   std::atomic<StopWatch*> watch_{nullptr};
 };
 

@@ -56,16 +56,28 @@ enum class SimPolicy : uint8_t {
 // What may go wrong. Rates are in cases of a million; 0 is never. Who is exempt: see
 // Sim::protect().
 struct SimFaults {
-  uint32_t kill = 0;          // per turn: the actor is killed instead
-  uint32_t throws = 0;        // per message: its handler throws instead; of bodies that do not wait
-  uint32_t delay = 0;         // per turn: it comes later, with all that follows for that actor
+  uint32_t kill = 0;  // per turn: the actor is killed instead
+  // Per message: its handler throws instead. Of fibers and coroutines, per wait that ends: the
+  // receive, sleep, get() or co_await throws instead of returning. A std::runtime_error. Where the
+  // library is built without exceptions, what waits ends with a panic.
+  uint32_t throws = 0;
+  // So does one of them all, and only that: the n-th from when this is set. Or one of the next n,
+  // or none, as the seed chooses.
+  uint32_t throw_at = 0;
+  uint32_t throw_within = 0;
+  // Per send between actors: it arrives later. So does, behind it, what the same actor sends to the
+  // same one meanwhile; what others send overtakes it.
+  uint32_t delay = 0;
   uint32_t full_mailbox = 0;  // per send between actors: refused
   uint32_t no_memory = 0;     // the same, for another reason
   uint32_t allocation = 0;    // per allocation during a step: there is no memory
   uint32_t clock_jump = 0;    // per turn: its node's clock jumps ahead
-  uint32_t storm = 0;         // how many new actors, at most, are killed in a row after a kill
-  uint32_t crash = 0;         // per step: a node that knows how to start crashes, and starts again
-  uint32_t partition = 0;     // per step: two nodes are cut off from one another for a while
+  // By how many millionths, at most, the clock of each node runs too fast or too slow; not more
+  // than half a million. Chosen for each when this is switched on, and when the node starts.
+  uint32_t clock_skew = 0;
+  uint32_t storm = 0;      // how many new actors, at most, are killed in a row after a kill
+  uint32_t crash = 0;      // per step: a node that knows how to start crashes, and starts again
+  uint32_t partition = 0;  // per step: two nodes are cut off from one another for a while
   std::chrono::milliseconds longest_delay{100};
   std::chrono::milliseconds longest_jump{10'000};
   std::chrono::milliseconds longest_outage{5'000};  // of crashes and partitions
@@ -192,6 +204,10 @@ class JZX_API SimNode : public SystemFace {
   [[nodiscard]] bool is_up() const noexcept;
   // Its clock shows more than there is.
   void jump_clock(std::chrono::milliseconds ahead);
+  // From now on its clock runs by so many millionths too fast, or too slow if that is negative;
+  // half a million at most. Its timers go by it. Until it is healed or crashes: what starts again
+  // has a new clock, which is right.
+  void skew_clock(int32_t per_million);
 
   // ---- its outside ----
 
@@ -308,7 +324,8 @@ class JZX_API Sim : public SystemFace {
 
   [[nodiscard]] SimFaults faults() const noexcept;
   void set_faults(const SimFaults& faults);
-  // No more faults from now on: partitions are healed, and nodes that crashed by a fault start.
+  // No more faults from now on: partitions are healed, nodes that crashed by a fault start, and all
+  // clocks run as they should. What a clock shows too much or too little it goes on to.
   void heal();
   // No fault concerns this actor.
   void protect(Pid actor);

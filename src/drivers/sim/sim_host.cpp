@@ -110,6 +110,12 @@ Errc SimHost::before_send(core::ActorId target, const Envelope& envelope) noexce
   return simulator_.before_send(*this, target, envelope);
 }
 
+bool SimHost::hold(core::Actor& target, core::ActorId id, Envelope& envelope) noexcept {
+  return simulator_.hold(*this, target, id, envelope);
+}
+
+void SimHost::ending(core::Actor& actor) noexcept { simulator_.ending(*this, actor.id()); }
+
 void SimHost::sent(const core::Actor& target, Envelope& envelope) noexcept {
   simulator_.sent(*this, target, envelope);
 }

@@ -74,6 +74,8 @@ class SimHost final : public core::Host, private core::Tap {
   friend class InName;
 
   Errc before_send(core::ActorId target, const Envelope& envelope) noexcept override;
+  bool hold(core::Actor& target, core::ActorId id, Envelope& envelope) noexcept override;
+  void ending(core::Actor& actor) noexcept override;
   void sent(const core::Actor& target, Envelope& envelope) noexcept override;
   void armed(Envelope& envelope) noexcept override;
   void taken(const core::Actor& actor, const Envelope& envelope) noexcept override;

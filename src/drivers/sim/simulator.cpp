@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/lifecycle.hpp"
+#include "core/mailbox.hpp"
 #include "core/turn.hpp"
 #include "drivers/sim/sim_host.hpp"
 
@@ -27,7 +28,7 @@ void Simulator::remove(SimHost& host) noexcept {
     ready_.erase(ready_.begin() + at);
     candidates_.erase(candidates_.begin() + at);
   }
-  std::erase_if(delayed_, [&](const Delayed& one) { return one.ready.host == &host; });
+  late_mail_.drop(host);
   std::erase_if(suspended_, [&](uint64_t who) { return who >> 56 == host.node(); });
 }
 
@@ -171,13 +172,18 @@ void Simulator::run(const Candidate& candidate, const Ready& ready) {
   SimHost& host = *ready.host;
   Actor* actor = host.actor_of(*ready.work);
   Step step = describe(ready, actor);
-  const bool is_run = !mishap(candidate, ready, actor, step);
+  strike(host, actor, step);
   if (witness != nullptr) witness->before_step(host, step);
-  if (is_run && (step.mishap != Mishap::threw || !throw_in(host, *actor))) host.run(*ready.work);
+  if (step.mishap == Mishap::threw) {
+    throw_in(host, *actor);
+  } else {
+    host.run(*ready.work);
+  }
   if (actor != nullptr && actor->id() == step.actor && actor->state.is_suspended()) {
     suspended_.insert(candidate.who);
   }
-  collect();  // what it caused
+  if (!late_mail_.is_empty()) late_mail_.arrive(time_.now_ns());  // there may be room now
+  collect();                                                      // what it caused
   current_step_ = 0;
   tell_after(host, step);
 }
@@ -189,8 +195,7 @@ uint64_t Simulator::next_event_ns() {
   for (const SimHost* host : hosts_) {
     if (host != nullptr) next_ns = std::min(next_ns, host->next_timer_ns());
   }
-  for (const Delayed& one : delayed_) next_ns = std::min(next_ns, one.until_ns);
-  return next_ns;
+  return std::min(next_ns, late_mail_.next_ns(time_.now_ns()));
 }
 
 bool Simulator::advance(uint64_t latest_ns) {
@@ -212,22 +217,15 @@ void Simulator::move_to(uint64_t ns) {
   for (size_t i = 0; i < hosts_.size(); ++i) {
     if (hosts_[i] != nullptr) hosts_[i]->catch_up();
   }
+  if (!late_mail_.is_empty()) late_mail_.arrive(time_.now_ns());
   collect();
-  for (size_t i = 0; i < delayed_.size();) {
-    if (delayed_[i].until_ns > time_.now_ns()) {
-      ++i;
-      continue;
-    }
-    const Delayed one = delayed_[i];
-    delayed_.erase(delayed_.begin() + static_cast<std::ptrdiff_t>(i));
-    insert(one.candidate, one.ready);
-  }
 }
 
 // ---- messages ----
 
 void Simulator::sent(SimHost& host, const Actor& target, Envelope& envelope) noexcept {
-  const uint64_t cause = (envelope.flags & Envelope::kTimer) != 0 ? envelope.trace : current_step_;
+  uint64_t cause = (envelope.flags & Envelope::kTimer) != 0 ? envelope.trace : current_step_;
+  if (const uint64_t* held = late_mail_.arriving_because()) cause = *held;
   causes_.push_back(cause);
   envelope.trace = static_cast<uint32_t>(++sequence_);
   if (tells_takes) envelope.flags |= Envelope::kTapped;
@@ -247,31 +245,62 @@ Errc Simulator::before_send(SimHost& host, ActorId target, const Envelope& envel
   return error;
 }
 
-// ---- what goes wrong ----
-
-// As if the handler of its next message had thrown. False: it is not one that could.
-bool Simulator::throw_in(SimHost& host, Actor& actor) {
-  const InName here(host);
-  core::Turn turn(host, actor);
-  host.set_acting(actor.id());
-  core::Outcome answer = core::Outcome::wants_mail;
-  if (!actor.kind->throw_on_purpose(actor, turn, answer, "thrown by the simulator")) {
-    host.set_acting(core::kNobody);
+// What there would be no room for is refused by who comes next. One that ends has the last word:
+// nothing of it is held any more, so that the news of its end does not overtake it.
+bool Simulator::hold(SimHost& host, Actor& target, ActorId id, Envelope& envelope) noexcept {
+  if (faults.delay == 0 && late_mail_.is_empty()) return false;
+  const ActorId sender = envelope.sender;
+  const Actor* from = host.system.actors.find(sender);
+  if (from == nullptr || envelope.flags != 0 || from->status != core::Status::running ||
+      !core::System::is_live(*from, sender) || !core::System::is_live(target, id)) {
     return false;
   }
-  core::end_turn(host, actor, turn, answer);
+  uint64_t until_ns = time_.now_ns();
+  if (!late_mail_.holds(host, sender, id)) {
+    if (is_exempt(host, id) || is_exempt(host, sender) ||
+        !core::has_room_for_user(target, target.state.sent()) ||
+        !choices_.chance(faults.delay, ChoiceSite::fault)) {
+      return false;
+    }
+    until_ns += choices_.between(1, faults.longest_delay_ns, ChoiceSite::fault);
+  }
+  late_mail_.hold(host, id, envelope, until_ns, current_step_);
+  if (witness != nullptr) witness->message_held(host, id, envelope);
   return true;
 }
 
-bool Simulator::mishap(const Candidate& candidate, const Ready& ready, Actor* actor, Step& step) {
-  SimHost& host = *ready.host;
-  if (actor == nullptr || is_exempt(host, actor->id())) return false;
+// ---- what goes wrong ----
+
+bool Simulator::is_to_throw(Actor& actor, const Step& step) {
+  if (step.kind != StepKind::message && step.kind != StepKind::resumed) return false;
+  // relaxed: one thread.
+  if (actor.attention.load(std::memory_order_relaxed) != 0) return false;
+  if (actor.kind->can_throw(actor) == core::Throw::nowhere) return false;
+  return ++throwable_ == faults.throw_at || choices_.chance(faults.throws, ChoiceSite::fault);
+}
+
+void Simulator::throw_in(SimHost& host, Actor& actor) {
+#ifndef __cpp_exceptions
+  // What waits cannot be made to throw; it ends as if it had, turn by turn.
+  if (actor.kind->can_throw(actor) == core::Throw::in_wait) {
+    (void)core::request_exit(host, actor.id(), ExitReason::panic);
+    return host.run(actor);
+  }
+#endif
+  const InName here(host);
+  core::Turn turn(host, actor);
+  host.set_acting(actor.id());
+  core::end_turn(host, actor, turn, actor.kind->resume_throwing(actor, turn));
+}
+
+void Simulator::strike(SimHost& host, Actor* actor, Step& step) {
+  if (actor == nullptr || is_exempt(host, actor->id())) return;
   if (choices_.chance(faults.clock_jump, ChoiceSite::fault)) {
     step.mishap = Mishap::clock_jumped;
     host.clock().jump_ahead(choices_.between(1, faults.longest_jump_ns, ChoiceSite::fault));
     host.catch_up();
   }
-  if (actor->status > core::Status::running || actor->state.exit_requested()) return false;
+  if (actor->status > core::Status::running || actor->state.exit_requested()) return;
   if (faults.storm == 0) storm_left_ = 0;  // healed
   const bool is_in_storm = storm_left_ > 0 && step.kind == StepKind::first_turn;
   if (is_in_storm || choices_.chance(faults.kill, ChoiceSite::fault)) {
@@ -282,20 +311,9 @@ bool Simulator::mishap(const Candidate& candidate, const Ready& ready, Actor* ac
     }
     step.mishap = Mishap::killed;
     (void)core::request_exit(host, actor->id(), ExitReason::killed);
-    return false;  // the turn that it has now obeys
+    return;  // the turn that it has now obeys
   }
-  if (choices_.chance(faults.delay, ChoiceSite::fault)) {
-    step.mishap = Mishap::delayed;
-    const uint64_t delay_ns = choices_.between(1, faults.longest_delay_ns, ChoiceSite::fault);
-    delayed_.push_back({time_.now_ns() + delay_ns, candidate, ready});
-    return true;
-  }
-  // relaxed: one thread.
-  if (step.kind == StepKind::message && actor->attention.load(std::memory_order_relaxed) == 0 &&
-      choices_.chance(faults.throws, ChoiceSite::fault)) {
-    step.mishap = Mishap::threw;
-  }
-  return false;
+  if (is_to_throw(*actor, step)) step.mishap = Mishap::threw;
 }
 
 }  // namespace jzx::drivers::sim

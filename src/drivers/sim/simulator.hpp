@@ -18,6 +18,7 @@
 
 #include "core/actor.hpp"
 #include "drivers/sim/choices.hpp"
+#include "drivers/sim/late_mail.hpp"
 #include "drivers/sim/sim_clock.hpp"
 #include "drivers/sim/step.hpp"
 #include "drivers/sim/step_faults.hpp"
@@ -51,8 +52,8 @@ class Simulator {
   [[nodiscard]] bool has_ready();
   // Is there anything that will happen when time goes on?
   [[nodiscard]] bool has_timers() { return next_event_ns() != base::kNever; }
-  // Is somebody held up by a fault?
-  [[nodiscard]] bool has_delayed() const noexcept { return !delayed_.empty(); }
+  // Is a message held up by a fault?
+  [[nodiscard]] bool has_delayed() const noexcept { return !late_mail_.is_empty(); }
   // Who could run now, the oldest first.
   [[nodiscard]] std::span<const Candidate> candidates();
   // Runs the piece of work with this number among the candidates.
@@ -71,6 +72,8 @@ class Simulator {
   [[nodiscard]] Choices& choices() noexcept { return choices_; }
   [[nodiscard]] uint64_t steps() const noexcept { return step_number_; }
   [[nodiscard]] uint64_t messages() const noexcept { return sequence_; }
+  // How many turns have been had that could throw: for a message, or because a wait is over.
+  [[nodiscard]] uint64_t throwable() const noexcept { return throwable_; }
 
   // ---- what may go wrong, and who looks on ----
 
@@ -90,6 +93,11 @@ class Simulator {
   void remove(SimHost& host) noexcept;
   [[nodiscard]] Errc before_send(SimHost& host, core::ActorId target,
                                  const Envelope& envelope) noexcept;
+  [[nodiscard]] bool hold(SimHost& host, core::Actor& target, core::ActorId id,
+                          Envelope& envelope) noexcept;
+  void ending(SimHost& host, core::ActorId id) noexcept {
+    if (!late_mail_.is_empty()) late_mail_.let_go(host, id);
+  }
   void sent(SimHost& host, const core::Actor& target, Envelope& envelope) noexcept;
   void taken(SimHost& host, const core::Actor& actor, const Envelope& envelope) noexcept {
     if (witness != nullptr) witness->message_taken(host, actor.id(), envelope, number_of(envelope));
@@ -113,11 +121,6 @@ class Simulator {
     uint64_t cause = 0;
     bool is_resumed = false;  // it waited for something else than mail
   };
-  struct Delayed {
-    uint64_t until_ns = 0;
-    Candidate candidate;
-    Ready ready;
-  };
 
   void collect();
   void take_over(SimHost& host, base::Runnable& work);
@@ -126,10 +129,10 @@ class Simulator {
   [[nodiscard]] bool advance(uint64_t latest_ns);
   void run(const Candidate& candidate, const Ready& ready);
   [[nodiscard]] Step describe(const Ready& ready, core::Actor* actor);
-  // Something goes wrong with this step. True: it was not to be run.
-  [[nodiscard]] bool mishap(const Candidate& candidate, const Ready& ready, core::Actor* actor,
-                            Step& step);
-  [[nodiscard]] bool throw_in(SimHost& host, core::Actor& actor);
+  // Something may go wrong with this step.
+  void strike(SimHost& host, core::Actor* actor, Step& step);
+  [[nodiscard]] bool is_to_throw(core::Actor& actor, const Step& step);
+  void throw_in(SimHost& host, core::Actor& actor);
   [[nodiscard]] bool is_exempt(SimHost& host, core::ActorId id) const {
     return may_fail && !may_fail(host, id);
   }
@@ -145,12 +148,13 @@ class Simulator {
   std::vector<Candidate> candidates_;
   std::vector<Ready> ready_;
   size_t first_ready_ = 0;
-  std::vector<Delayed> delayed_;
+  LateMail late_mail_;
   std::vector<uint64_t> causes_;  // of each message, by its number
   uint64_t sequence_ = 0;
   uint64_t step_number_ = 0;
   uint64_t current_step_ = 0;  // 0: outside of steps
   uint64_t others_ = 0;        // pieces of work that are no actors
+  uint64_t throwable_ = 0;
   uint32_t storm_left_ = 0;
 };
 

@@ -19,7 +19,7 @@ enum class StepKind : uint8_t {
 };
 
 // What was done to a step on purpose.
-enum class Mishap : uint8_t { none, killed, threw, delayed, refused, no_memory, clock_jumped };
+enum class Mishap : uint8_t { none, killed, threw, refused, no_memory, clock_jumped };
 
 struct Step {
   uint64_t number = 0;  // from 1
@@ -46,6 +46,8 @@ class Witness {
   virtual void message_sent(SimHost&, ActorId /*target*/, const Envelope&, uint64_t /*sequence*/,
                             uint64_t /*cause*/) {}
   virtual void send_refused(SimHost&, ActorId /*target*/, const Envelope&, Errc) {}
+  // It comes later, and with it all that follows from that sender.
+  virtual void message_held(SimHost&, ActorId /*target*/, const Envelope&) {}
   // Only where Simulator::tells_takes is on.
   virtual void message_taken(SimHost&, ActorId /*actor*/, const Envelope&, uint64_t /*sequence*/) {}
   virtual void time_moved(uint64_t /*from_ns*/, uint64_t /*to_ns*/) {}

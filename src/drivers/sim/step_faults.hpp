@@ -8,8 +8,11 @@ namespace jzx::drivers::sim {
 
 struct StepFaults {
   uint32_t kill = 0;    // per turn: the actor is killed instead
-  uint32_t throws = 0;  // per message: the handler throws instead (of bodies that do not wait)
-  uint32_t delay = 0;   // per turn: it comes later, and with it all that follows for that actor
+  uint32_t throws = 0;  // per message, and per wait that ends: it throws
+  // So does this one of them all, counted from the first of the run; 0: none. See
+  // Simulator::throwable().
+  uint64_t throw_at = 0;
+  uint32_t delay = 0;  // per send between actors: it comes later, see late_mail.hpp
   uint64_t longest_delay_ns = 100'000'000;
   uint32_t full_mailbox = 0;  // per send: refused, as if there was no room
   uint32_t no_memory = 0;     // per send: refused, as if there was no memory

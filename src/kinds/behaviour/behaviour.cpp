@@ -25,10 +25,12 @@ class BehaviourKind final : public core::Kind {
   // The state is the user's; there is nothing of ours to free.
   void destroy(Actor&, core::Host&, ExitReason) const noexcept override {}
 
-  bool throw_on_purpose(Actor&, Turn& turn, Outcome& answer, const char* text) const override {
-    if (turn.take() == nullptr) return false;
-    answer = turn.fail(ExitReason::panic, text);
-    return true;
+  core::Throw can_throw(Actor& actor) const noexcept override {
+    return core::has_mail(actor) ? core::Throw::at_message : core::Throw::nowhere;
+  }
+  Outcome resume_throwing(Actor&, Turn& turn) const override {
+    if (turn.take() == nullptr) return turn.pause();
+    return turn.fail(ExitReason::panic, core::kThrownText);
   }
 
   const char* name() const noexcept override { return "behaviour"; }

@@ -44,6 +44,16 @@ class CoroutineKind final : public core::Kind {
     task.type.destroy(task);
   }
 
+  core::Throw can_throw(Actor& actor) const noexcept override {
+    SpawnedTask& task = task_of(actor);
+    const bool can = task.actor != nullptr && !has_ended(task) && task.can_throw();
+    return can ? core::Throw::in_wait : core::Throw::nowhere;
+  }
+  Outcome resume_throwing(Actor& actor, Turn& turn) const override {
+    task_of(actor).throw_when_run();
+    return resume(actor, turn);
+  }
+
   const char* name() const noexcept override { return "coroutine"; }
   const char* type_name(const Actor& actor) const noexcept override {
     return task_of(actor).type.name;

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <jzx/detail/task_root.hpp>
+
 #include "core/guard.hpp"
 #include "kinds/fiber/deadline.hpp"
 #include "kinds/fiber/host_stacks.hpp"
@@ -158,7 +160,21 @@ void Fiber::suspend_to_the_end() noexcept {
 
 // ---- ending ----
 
+// It goes on as one that was not asked to end; unless it cannot throw, then it ends.
+[[gnu::noinline, gnu::cold]] void Fiber::obey_to_throw() {
+  is_asked_to_throw_ = false;
+#ifdef __cpp_exceptions
+  if (std::uncaught_exceptions() == 0 && !is_past_body_) {
+    is_asked_to_end = false;
+    detail::throw_on_purpose();
+  }
+#endif
+  if (!wants_exit_) note_exit(ExitReason::panic, core::kThrownText);
+}
+
 Wait Fiber::killed() {
+  if (is_asked_to_throw_) [[unlikely]]
+    obey_to_throw();
 #ifdef __cpp_exceptions
   // A second exception while one flies would end the process, and so would one that leaves the
   // destructor of what the body captured.
@@ -427,6 +443,14 @@ class FiberKind final : public core::Kind {
 
   Outcome start(Actor& actor, Turn& turn) const override { return fiber_of(actor).start(turn); }
   Outcome resume(Actor& actor, Turn& turn) const override { return fiber_of(actor).run(turn); }
+
+  core::Throw can_throw(Actor& actor) const noexcept override {
+    return fiber_of(actor).can_throw() ? core::Throw::in_wait : core::Throw::nowhere;
+  }
+  Outcome resume_throwing(Actor& actor, Turn& turn) const override {
+    fiber_of(actor).ask_to_throw();
+    return fiber_of(actor).run(turn);
+  }
 
   Outcome stop(Actor& actor, Turn& turn) const override {
     Fiber& fiber = fiber_of(actor);

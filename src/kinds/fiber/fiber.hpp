@@ -80,6 +80,14 @@ class Fiber : public Switch, private RunningStack {
   core::Outcome run(core::Turn& turn) noexcept;
   // From now on its waits fail.
   void ask_to_end() noexcept { is_asked_to_end = true; }
+  // For simulated faults: the wait that it is in throws an exception of the usual sort.
+  void ask_to_throw() noexcept {
+    is_asked_to_end = true;
+    is_asked_to_throw_ = true;
+  }
+  [[nodiscard]] bool can_throw() const noexcept {
+    return stage_ == Stage::running && !is_past_body_ && !is_asked_to_end;
+  }
   // How often it has waited since.
   [[nodiscard]] uint32_t waits_in_vain() const noexcept { return waits_in_vain_; }
   // Dead-letters what was kept.
@@ -150,6 +158,7 @@ class Fiber : public Switch, private RunningStack {
   [[nodiscard]] bool is_in_time(const detail::Receive& receive) noexcept;
   [[nodiscard]] bool has_polled_enough() noexcept;
   void note_wait_in_vain() noexcept;
+  void obey_to_throw();
   void give_way() noexcept;
   void note_exit(ExitReason reason, std::string_view text) noexcept;
 
@@ -166,6 +175,7 @@ class Fiber : public Switch, private RunningStack {
   const bool has_canary_;
   bool is_guarding_ = false;  // a guard of a receive looks at a message
   bool is_past_body_ = false;
+  bool is_asked_to_throw_ = false;
   bool has_body_ = false;
   bool wants_exit_ = false;  // by exit(), or by what it threw
   ExitReason exit_reason_ = ExitReason::normal;

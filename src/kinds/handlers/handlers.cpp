@@ -67,11 +67,25 @@ class HandlersKind final : public core::Kind {
 
   void destroy(Actor& actor, core::Host& host, ExitReason reason) const noexcept override;
 
-  // One with extras may be in the middle of something.
-  bool throw_on_purpose(Actor&, Turn& turn, Outcome& answer, const char* text) const override {
-    if (is_extended_ || turn.take() == nullptr) return false;
-    answer = panic(turn, text);
-    return true;
+  core::Throw can_throw(Actor& actor) const noexcept override {
+    if (is_extended_) {
+      Handlings& handlings = extras_of(actor).handlings;
+      if (handlings.is_ending()) return core::Throw::nowhere;
+      if (detail::Handling* next = handlings.next_ready()) {
+        return next->can_throw() ? core::Throw::in_wait : core::Throw::nowhere;
+      }
+      if (handlings.block_mail()) return core::Throw::nowhere;
+    }
+    return core::has_mail(actor) ? core::Throw::at_message : core::Throw::nowhere;
+  }
+  Outcome resume_throwing(Actor& actor, Turn& turn) const override {
+    detail::Handling* next = is_extended_ ? extras_of(actor).handlings.next_ready() : nullptr;
+    if (next != nullptr) {
+      next->throw_when_run();
+      return resume(actor, turn);
+    }
+    if (turn.take() == nullptr) return turn.pause();
+    return panic(turn, core::kThrownText);
   }
 
   const char* name() const noexcept override { return "handlers"; }

@@ -45,9 +45,13 @@ class Handlings {
   // Once for each wait. The actor is still to be woken.
   void wake(Handling& handling) noexcept { woken_.push(handling); }
   // The next whose wait is over; nullptr: none.
-  [[nodiscard]] Handling* take_ready() noexcept {
+  [[nodiscard]] Handling* next_ready() noexcept {
     if (ready_ == nullptr) ready_ = woken_.take_all();
-    Handling* first = ready_;
+    return ready_;
+  }
+  // The same, and it is ready no more.
+  [[nodiscard]] Handling* take_ready() noexcept {
+    Handling* first = next_ready();
     if (first == nullptr) return nullptr;
     ready_ = first->next;
     // Who woke it has not quite left it, perhaps.

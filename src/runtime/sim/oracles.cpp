@@ -16,10 +16,7 @@ using supervise::Supervisor;
 
 std::string Oracles::before_step(SimHost& host, const Step& step) {
   hearing_ = {};
-  if (step.kind != StepKind::message || step.mishap == Mishap::delayed ||
-      step.mishap == Mishap::killed) {
-    return {};
-  }
+  if (step.kind != StepKind::message || step.mishap == Mishap::killed) return {};
   begin_hearing(host, step);
   return check_order(step);
 }

@@ -10,8 +10,8 @@ namespace {
 
 using drivers::sim::Choice;
 
-// A letter for each site: backoff, steal, next, user, fault and amount, network, disk.
-constexpr std::string_view kLetters = "bsnufawxde";
+// A letter for each site: backoff, steal, next, user, fault and amount, network, disk, clock.
+constexpr std::string_view kLetters = "bsnufawxdec";
 static_assert(kLetters.size() == base::kChoiceSites);
 constexpr size_t kLongestPart = 64;  // of a scenario, in choices
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "core/guard.hpp"
@@ -62,10 +63,7 @@ void SimRun::play(const std::function<void(Sim&)>& scenario) {
 
 bool SimRun::step(uint64_t latest_ns) {
   if (has_failed()) return switch_off(), false;
-  const uint64_t longest_ns =
-      drivers::sim::VirtualTime::kStart +
-      static_cast<uint64_t>(options.max_time.count()) * base::kNanosPerMilli;
-  if (!simulator.step(std::min(latest_ns, longest_ns))) return false;
+  if (!simulator.step(std::min(latest_ns, last_ns()))) return false;
   if (has_failed()) return switch_off(), false;
   if (simulator.steps() > options.max_steps) {
     fail("livelock, or timers without end: after " + std::to_string(options.max_steps) +
@@ -74,6 +72,19 @@ bool SimRun::step(uint64_t latest_ns) {
     strike();
   }
   return !has_failed();
+}
+
+uint64_t SimRun::last_ns() const noexcept {
+  return drivers::sim::VirtualTime::kStart +
+         static_cast<uint64_t>(options.max_time.count()) * base::kNanosPerMilli;
+}
+
+bool SimRun::pass_time() {
+  if (has_failed() || simulator.has_ready()) return false;
+  const uint64_t next_ns = simulator.next_event_ns();
+  if (next_ns == base::kNever || next_ns > last_ns()) return false;
+  simulator.move_to(next_ns);
+  return true;
 }
 
 // ---- what goes wrong with nodes ----
@@ -121,6 +132,7 @@ void SimRun::heal() {
   set_faults({});
   network.heal();
   for (const auto& node : nodes_) {
+    node->skew_clock(0);
     if (node->is_struck) node->switch_on();
   }
 }
@@ -173,7 +185,11 @@ void SimRun::end() {
 }
 
 void SimRun::set_faults(const SimFaults& wanted) {
+  const bool is_skew_new = wanted.clock_skew != faults.clock_skew;
+  const bool is_throw_new =
+      wanted.throw_at != faults.throw_at || wanted.throw_within != faults.throw_within;
   faults = wanted;
+  if (is_throw_new) choose_throw();
   drivers::sim::StepFaults& steps = simulator.faults;
   steps.kill = wanted.kill;
   steps.throws = wanted.throws;
@@ -186,7 +202,21 @@ void SimRun::set_faults(const SimFaults& wanted) {
       static_cast<uint64_t>(wanted.longest_delay.count()) * base::kNanosPerMilli;
   steps.longest_jump_ns = static_cast<uint64_t>(wanted.longest_jump.count()) * base::kNanosPerMilli;
   network.faults = wanted.network;
-  for (const auto& node : nodes_) node->disk.faults = wanted.disk;
+  for (const auto& node : nodes_) {
+    node->disk.faults = wanted.disk;
+    if (is_skew_new && node->system != nullptr) node->choose_skew();
+  }
+}
+
+// Counted from now on.
+void SimRun::choose_throw() {
+  uint64_t which = faults.throw_at;
+  if (which == 0 && faults.throw_within != 0) {
+    constexpr uint32_t kMost = std::numeric_limits<uint32_t>::max() - 1;
+    const uint32_t most = std::min(faults.throw_within, kMost);
+    which = simulator.choices().choose(most + 1, ChoiceSite::fault_amount);
+  }
+  simulator.faults.throw_at = which == 0 ? 0 : simulator.throwable() + which;
 }
 
 void SimRun::note(std::string text) {
@@ -295,6 +325,11 @@ void SimRun::send_refused(SimHost& host, ActorId target, const Envelope& envelop
        " is refused (fault): " + to_string(error));
 }
 
+void SimRun::message_held(SimHost& host, ActorId target, const Envelope& envelope) {
+  note(runtime::Trace::plain_name(envelope.type->inner->name) + " to " +
+       name_of(host.node(), target) + " is delayed (fault)");
+}
+
 SimNode& SimRun::node(std::string_view name) {
   for (const auto& node : nodes_) {
     if (node->name == name) return *node->face;
@@ -304,122 +339,6 @@ SimNode& SimRun::node(std::string_view name) {
   nodes_.push_back(std::make_unique<SimNodeState>(*this, number, std::string(name)));
   nodes_.back()->switch_on();
   return *nodes_.back()->face;
-}
-
-// ---- a node ----
-
-SimNodeState::SimNodeState(SimRun& the_run, uint32_t the_number, std::string the_name)
-    : run(the_run),
-      number(the_number),
-      name(std::move(the_name)),
-      disk(the_run.simulator.choices()),
-      face(new SimNode(*this)) {
-  disk.faults = run.faults.disk;
-}
-
-SimNodeState::~SimNodeState() {
-  if (system != nullptr) system->destroy();
-  for (runtime::SimSystem* one : former) one->destroy();
-}
-
-io::ReactorPtr SimNodeState::make_world(const base::Allocator& allocator) {
-  if (run.fittings.make_world) return run.fittings.make_world(allocator);
-  reactor = allocator.create<drivers::sim::SimReactor>(run.network, number, disk);
-  return io::ReactorPtr(reactor, {allocator.free_fn, allocator.ctx});
-}
-
-void SimNodeState::switch_on() {
-  if (system != nullptr) return;
-  if (is_ending) {  // by somebody who hears of its crash: when that is over
-    is_wanted_again = true;
-    return;
-  }
-  is_struck = false;
-  runtime::SimOptions wanted;
-  wanted.allocator = run.allocator();
-  wanted.default_mailbox_cap = run.options.default_mailbox_cap;
-  wanted.node = number;
-  wanted.max_watches = run.fittings.max_watches;
-  wanted.detect_deadlocks = run.fittings.detects_deadlocks;
-  if (!run.network.is_up(number)) run.network.restart(number);
-  system = runtime::SimSystem::create(wanted, run.simulator, make_world(wanted.allocator));
-  JZX_ASSERT(system != nullptr);
-  system->run = &run;
-  system->system.set_observer(this);
-  face->port_ = system;
-  if (number == 0 && run.sim_ != nullptr) run.sim_->port_ = system;
-  if (start) start(*face);
-}
-
-void SimNodeState::crash() {
-  if (system == nullptr) return;
-  run.note("node " + name + " crashes");
-  if (base::Executor::current() == &system->host) {
-    return run.fail("a node cannot crash from inside its own step");
-  }
-  ++crashes;
-  is_struck = false;
-  run.network.crash(number);
-  reactor = nullptr;
-  // It is down before anybody hears of it.
-  former.push_back(std::exchange(system, nullptr));
-  face->port_ = nullptr;
-  is_ending = true;
-  (void)former.back()->power_off();
-  is_ending = false;
-  run.oracles.forget(number);
-  std::erase_if(run.exempt, [&](const runtime::ActorKey& key) { return key.node == number; });
-  if (std::exchange(is_wanted_again, false)) switch_on();
-}
-
-void SimNodeState::actor_started(ActorId id, const char* label) {
-  run.trace_.name_actor({number, id},
-                        label != nullptr ? std::string_view(label) : type_name_of(*system, id));
-  if (Observer* user = run.options.observer) user->actor_started(id, label);
-}
-
-void SimNodeState::actor_stopped(ActorId id, ExitReason reason, const ExitText& text) {
-  std::string line = run.name_of(number, id) + " has ended: " + to_string(reason);
-  if (!text.view().empty()) line += " (" + std::string(text.view()) + ')';
-  run.note(std::move(line));
-  if (Observer* user = run.options.observer) user->actor_stopped(id, reason, text);
-}
-
-void SimNodeState::actor_restarted(ActorId supervisor, ActorId child, uint32_t attempt) {
-  run.note(run.name_of(number, supervisor) + " has restarted " + run.name_of(number, child));
-  run.fail_if(run.oracles.restarted(system->host, supervisor, run.current_step_));
-  if (Observer* user = run.options.observer) user->actor_restarted(supervisor, child, attempt);
-}
-
-void SimNodeState::supervisor_escalated(ActorId id) {
-  run.note(run.name_of(number, id) + " escalates");
-  // A restart that there is no memory to count is one too many.
-  if (run.step_without_memory_ != run.current_step_) {
-    run.fail_if(run.oracles.escalated(system->host, id));
-  }
-  if (Observer* user = run.options.observer) user->supervisor_escalated(id);
-}
-
-void SimNodeState::mailbox_high(ActorId id, uint32_t queued) {
-  if (Observer* user = run.options.observer) user->mailbox_high(id, queued);
-}
-
-void SimNodeState::mailbox_full(ActorId id) {
-  run.note("the mailbox of " + run.name_of(number, id) + " is full");
-  if (Observer* user = run.options.observer) user->mailbox_full(id);
-}
-
-void SimNodeState::deadlock(ActorId waiter, const char* cycle) {
-  if (run.options.deadlock_fails) run.fail(std::string("deadlock: ") + cycle);
-  if (Observer* user = run.options.observer) user->deadlock(waiter, cycle);
-}
-
-void SimNodeState::dead_letter(ActorId target, Envelope& envelope, DeadLetterReason reason) {
-  if (reason != DeadLetterReason::closing) {
-    run.note(std::string(envelope.type->inner->name) + " to " + run.name_of(number, target) +
-             " is dead-lettered");
-  }
-  if (Observer* user = run.options.observer) user->dead_letter(target, envelope, reason);
 }
 
 }  // namespace jzx::detail

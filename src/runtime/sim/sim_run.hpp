@@ -10,49 +10,11 @@
 #include <set>
 
 #include "drivers/sim/simulator.hpp"
-#include "drivers/sim/world/sim_reactor.hpp"
 #include "runtime/sim/oracles.hpp"
-#include "runtime/sim/sim_system.hpp"
+#include "runtime/sim/sim_node_state.hpp"
 #include "runtime/sim/trace.hpp"
 
 namespace jzx::detail {
-
-class SimRun;
-
-// A machine. It outlives its crashes; the systems that it had stay, closed, until the end of the
-// run, since there may be references to them.
-struct SimNodeState final : Observer {
-  SimNodeState(SimRun& the_run, uint32_t the_number, std::string the_name);
-  ~SimNodeState() override;
-
-  void switch_on();
-  void crash();
-  [[nodiscard]] io::ReactorPtr make_world(const base::Allocator& allocator);
-
-  // ---- Observer ----
-  void actor_started(ActorId id, const char* label) override;
-  void actor_stopped(ActorId id, ExitReason reason, const ExitText& text) override;
-  void actor_restarted(ActorId supervisor, ActorId child, uint32_t attempt) override;
-  void supervisor_escalated(ActorId id) override;
-  void mailbox_high(ActorId id, uint32_t queued) override;
-  void mailbox_full(ActorId id) override;
-  void deadlock(ActorId waiter, const char* cycle) override;
-  void dead_letter(ActorId target, Envelope& envelope, DeadLetterReason reason) override;
-
-  SimRun& run;
-  const uint32_t number;  // also its name in the network
-  const std::string name;
-  drivers::sim::Disk disk;
-  drivers::sim::SimReactor* reactor = nullptr;  // while it is up
-  runtime::SimSystem* system = nullptr;
-  uint32_t crashes = 0;
-  bool is_struck = false;        // it is down by a fault, and will be started again
-  bool is_ending = false;        // a crash is under way
-  bool is_wanted_again = false;  // and who heard of that wants it to start again
-  std::vector<runtime::SimSystem*> former;
-  std::function<void(SimNode&)> start;
-  std::unique_ptr<SimNode> face;
-};
 
 // What a run is made with besides, by who replays a record in it.
 struct SimFittings {
@@ -78,6 +40,8 @@ class SimRun final : public drivers::sim::Witness {
 
   // ---- as Sim ----
   bool step(uint64_t latest_ns);
+  // Nothing is ready: time goes on to the next event. False: something is, or there is no event.
+  bool pass_time();
   void heal();
   void fail(std::string what);
   void switch_off();
@@ -123,11 +87,14 @@ class SimRun final : public drivers::sim::Witness {
                     uint64_t sequence, uint64_t cause) override;
   void send_refused(drivers::sim::SimHost& host, ActorId target, const Envelope& envelope,
                     Errc error) override;
+  void message_held(drivers::sim::SimHost& host, ActorId target, const Envelope& envelope) override;
 
   void fail_if(std::string wrong) {
     if (!wrong.empty()) fail(std::move(wrong));
   }
   void put_mock(drivers::sim::SimHost& host, const drivers::sim::Step& step);
+  [[nodiscard]] uint64_t last_ns() const noexcept;  // of the longest run
+  void choose_throw();
   void strike();
   void crash_for_a_while();
   void cut_for_a_while();

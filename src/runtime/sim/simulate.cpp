@@ -47,11 +47,13 @@ SimFaults swarm_of(const SimFaults& all, uint64_t seed) {
   SimFaults faults = all;
   faults.kill = some(all.kill);
   faults.throws = some(all.throws);
+  faults.throw_within = some(all.throw_within);
   faults.delay = some(all.delay);
   faults.full_mailbox = some(all.full_mailbox);
   faults.no_memory = some(all.no_memory);
   faults.allocation = some(all.allocation);
   faults.clock_jump = some(all.clock_jump);
+  faults.clock_skew = some(all.clock_skew);
   faults.storm = some(all.storm);
   faults.crash = some(all.crash);
   faults.partition = some(all.partition);

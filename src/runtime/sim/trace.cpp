@@ -58,8 +58,6 @@ const char* mishap_text(Mishap mishap) {
       return ", but is killed (fault)";
     case Mishap::threw:
       return ", and throws (fault)";
-    case Mishap::delayed:
-      return ", but is delayed (fault)";
     case Mishap::clock_jumped:
       return ", its clock has jumped (fault)";
     case Mishap::refused:
