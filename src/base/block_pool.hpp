@@ -198,8 +198,10 @@ class BlockPool {
   // After has_own().
   [[nodiscard]] void* take_own() noexcept { return in_use_.pop(); }
 
+  // Then the next give() calls nobody.
+  [[nodiscard]] bool has_room() const noexcept { return in_use_.count != BlockDepot::kBatch; }
   void give(void* block) noexcept {
-    if (in_use_.count == BlockDepot::kBatch) [[unlikely]]
+    if (!has_room()) [[unlikely]]
       make_room();
     in_use_.push(block);
   }

@@ -126,12 +126,21 @@ class Host : public base::Executor {
   void finish(Envelope& envelope) noexcept {
     // One look for the most common kind: a user's message, from this thread's pool.
     if (envelope.flags == 0) [[likely]] {
-      ++counters.handled;
-      if (envelope.type->destroy != nullptr) envelope.type->destroy(envelope);
-      envelopes.give(envelope);
+      finish_plain(envelope);
     } else {
       finish_unusual(envelope);
     }
+  }
+  // Of one with no flags.
+  void finish_plain(Envelope& envelope) noexcept {
+    JZX_ASSERT(envelope.flags == 0);
+    ++counters.handled;
+    if (envelope.type->destroy != nullptr) envelope.type->destroy(envelope);
+    envelopes.give(envelope);
+  }
+  // Without a call.
+  [[nodiscard]] bool can_finish_at_once(const Envelope& envelope) const noexcept {
+    return envelope.type->destroy == nullptr && envelopes.has_room();
   }
 
   // The message will never be handled: ends it and gives its envelope back.

@@ -45,18 +45,33 @@ class Turn {
   // For kinds that give the first message of a turn a way of its own, short and without a loop:
   // most turns are for one message.
   //
-  // The message that the sender left in the inbox. nullptr: perhaps there is one; take() knows.
+  // The message that the sender left in the inbox, if there is nothing unusual about it. nullptr:
+  // perhaps there is one; take() knows.
   [[nodiscard]] Envelope* take_first(Host& the_host, Actor& the_actor) noexcept {
-    if (the_actor.inbox == nullptr) return nullptr;
     // relaxed: a flag on its own; whoever set it waits for the turn to end.
-    if (the_host.halted.load(std::memory_order_relaxed)) return nullptr;
-    return pop(the_host, the_actor) ? in_hand_ : nullptr;
+    const bool is_halted = the_host.halted.load(std::memory_order_relaxed);
+    Envelope* envelope = the_actor.inbox;
+    if (envelope == nullptr || is_halted || envelope->flags != 0) return nullptr;
+    take_from_inbox(the_actor, *envelope, 0);
+    the_host.note_step(envelope->type);
+    in_hand_ = envelope;
+    return envelope;
   }
   // Ends the first message. False: perhaps there is more; take() knows.
   [[nodiscard]] bool ends_with_first(Host& the_host, Actor& the_actor) noexcept {
-    if (in_hand_ != nullptr) the_host.finish(*in_hand_);
+    if (in_hand_ != nullptr) the_host.finish_plain(*in_hand_);
     in_hand_ = nullptr;
     return the_actor.inbox == nullptr && the_actor.arrivals.looks_empty();
+  }
+  // Ends it, if it is the message in hand and that takes a few instructions. False: nothing was
+  // done.
+  [[nodiscard]] bool finish_at_once(Envelope& envelope) noexcept {
+    if (in_hand_ != &envelope || envelope.flags != 0 || !host.can_finish_at_once(envelope)) {
+      return false;
+    }
+    in_hand_ = nullptr;
+    host.finish_plain(envelope);
+    return true;
   }
 
   // The message in hand cannot be handled by this body.

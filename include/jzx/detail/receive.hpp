@@ -65,6 +65,10 @@ struct ReceivePattern {
     }
     return accepts == nullptr || accepts(guard, envelope);
   }
+  // The same without a guard, for a message that has no flags.
+  [[nodiscard]] bool fits_plain(const Envelope& envelope) const noexcept {
+    return key == nullptr || envelope.type->inner == key;
+  }
 };
 
 // As a message of this type lies in its envelope, alone or in an ask.

@@ -45,6 +45,9 @@
 
 namespace jzx::kinds {
 
+// Mail that was seen and not received yet is counted in 16 bits, and the system's is not bounded.
+inline constexpr uint32_t kMostMail = 60'000;
+
 class Fiber : public Switch, private RunningStack {
  public:
   // At the top of a stack; the body is still to be made. nullptr: the body is too large for it.
@@ -61,6 +64,13 @@ class Fiber : public Switch, private RunningStack {
   [[nodiscard]] static Fiber* acting_inlined() noexcept {
     auto* fiber = const_cast<Fiber*>(static_cast<const Fiber*>(running_stack()));
     return fiber != nullptr && fiber->is_acting() ? fiber : nullptr;
+  }
+  // The same, for one that must be in a fiber; `what` was called.
+  [[nodiscard]] static Fiber& acting_or_throw(const char* what) {
+    Fiber* fiber = acting_inlined();
+    if (fiber == nullptr) [[unlikely]]
+      outside(what);
+    return *fiber;
   }
 
   [[nodiscard]] void* body() const noexcept { return body_; }
@@ -142,6 +152,7 @@ class Fiber : public Switch, private RunningStack {
   }
 
   static void main(void* fiber);
+  [[noreturn]] static void outside(const char* what);
   [[noreturn]] static void refuse_to_wait_in_guard();
   static void prepare_thread() noexcept;
   core::Outcome run_body() noexcept;
@@ -155,6 +166,7 @@ class Fiber : public Switch, private RunningStack {
   void look_again(detail::Receive& receive);
   void wait_for_mail(detail::Receive& receive) noexcept;
   void end_receiving(detail::Receive& receive);
+  void end_message(Envelope& envelope) noexcept;
   [[nodiscard]] bool is_in_time(const detail::Receive& receive) noexcept;
   [[nodiscard]] bool has_polled_enough() noexcept;
   void note_wait_in_vain() noexcept;

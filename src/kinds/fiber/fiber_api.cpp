@@ -10,15 +10,9 @@
 #include "core/notice.hpp"
 #include "kinds/fiber/fiber.hpp"
 
-namespace jzx::detail {
+namespace jzx::kinds {
 
-namespace {
-
-constexpr MessageType make_key(const char* name, const MessageType& self) noexcept {
-  return {name, &self, nullptr, nullptr, &self, false};
-}
-
-[[noreturn, gnu::noinline]] void outside(const char* what) {
+[[gnu::noinline]] void Fiber::outside(const char* what) {
   const std::string text = std::string("jzx::") + what +
                            "() was called outside of a fiber: it waits or tells who runs, "
                            "and only code started by spawn_fn() can ask for that";
@@ -30,15 +24,17 @@ constexpr MessageType make_key(const char* name, const MessageType& self) noexce
 #endif
 }
 
-kinds::Fiber& fiber_in(FiberSeat& seat) noexcept { return static_cast<kinds::Fiber&>(seat); }
+}  // namespace jzx::kinds
 
-// For functions that are not inlined, also not by a linker.
-kinds::Fiber& acting_fiber(const char* what) {
-  kinds::Fiber* fiber = kinds::Fiber::acting_inlined();
-  if (fiber == nullptr) [[unlikely]]
-    outside(what);
-  return *fiber;
+namespace jzx::detail {
+
+namespace {
+
+constexpr MessageType make_key(const char* name, const MessageType& self) noexcept {
+  return {name, &self, nullptr, nullptr, &self, false};
 }
+
+kinds::Fiber& fiber_in(FiberSeat& seat) noexcept { return static_cast<kinds::Fiber&>(seat); }
 
 }  // namespace
 
@@ -69,22 +65,15 @@ const MessageType* key_of_signal(const Envelope& envelope) noexcept {
 
 bool is_in_fiber() noexcept { return kinds::Fiber::acting() != nullptr; }
 
-[[gnu::noinline]] FiberSeat& running_fiber(const char* what) { return acting_fiber(what); }
+[[gnu::noinline]] FiberSeat& running_fiber(const char* what) {
+  return kinds::Fiber::acting_or_throw(what);
+}
 
 [[gnu::noinline]] FiberIdentity identify_fiber(const char* what) {
-  const kinds::Fiber& fiber = fiber_in(running_fiber(what));
+  const kinds::Fiber& fiber = kinds::Fiber::acting_or_throw(what);
   return {&fiber.port(), fiber.id(), fiber.sender};
 }
 
-[[gnu::noinline]] FiberSeat& begin_receive(Receive& receive) {
-  kinds::Fiber& fiber = acting_fiber("receive");
-  fiber.begin_receive(receive);
-  return fiber;
-}
-void look_for_mail(FiberSeat& fiber, Receive& receive) { fiber_in(fiber).look_for_mail(receive); }
-void end_receive(FiberSeat& fiber, Envelope& envelope) noexcept {
-  fiber_in(fiber).end_receive(envelope);
-}
 void begin_yield(FiberSeat& fiber) { fiber_in(fiber).begin_yield(); }
 void begin_sleep(FiberSeat& fiber, int64_t delay_ms) { fiber_in(fiber).begin_sleep(delay_ms); }
 bool is_sleeping(FiberSeat& fiber, Wait& why) { return fiber_in(fiber).is_sleeping(why); }
