@@ -25,7 +25,7 @@ pool: core async base
 drivers/loop: core io async base
 drivers/workers: drivers/loop core io async base
 drivers/sim: drivers/sim/world core async base io/contract.hpp io/operation.hpp io/address.hpp
-drivers/sim/world: drivers/sim/choices.hpp base io/contract.hpp io/operation.hpp io/address.hpp
+drivers/sim/world: drivers/sim/choices.hpp base io/contract.hpp io/operation.hpp io/address.hpp io/signals.hpp
 runtime: base core io async sync net kinds/behaviour kinds/handlers kinds/fiber kinds/coroutine supervise observe pool drivers/loop drivers/workers drivers/sim drivers/sim/world
 capi: runtime core base
 '

@@ -25,6 +25,25 @@ enum class SystemTag : uint32_t {
 
 inline constexpr uint32_t kFirstSystemTag = 0xffff0000u;
 
+// The type that handlers in C++ take; nullptr: there is no such tag.
+[[nodiscard]] constexpr const char* name_of(SystemTag tag) noexcept {
+  switch (tag) {
+    case SystemTag::io:
+      return "IoEvent";
+    case SystemTag::child_exit:
+      return "ChildExit";
+    case SystemTag::child_restart:
+      return "ChildRestart";
+    case SystemTag::down:
+      return "Down";
+    case SystemTag::exit:
+      return "Exit";
+    case SystemTag::signal:
+      return "SignalEvent";
+  }
+  return nullptr;
+}
+
 // As much of a payload as the C interface shows of it; the text comes after that.
 inline constexpr size_t kSizeOfChildExit = offsetof(ChildExit, text) + 4;
 inline constexpr size_t kSizeOfDown = offsetof(Down, text) + 4;

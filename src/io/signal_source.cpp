@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "base/atomic.hpp"
+#include "io/signals.hpp"
 
 namespace jzx::io {
 
@@ -68,23 +69,6 @@ void on_signal(int signal) {
 
 bool is_ours(const struct sigaction& action) noexcept {
   return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == &on_signal;
-}
-
-bool can_be_heard(int signal) noexcept {
-  switch (signal) {
-    case SIGKILL:
-    case SIGSTOP:
-    case SIGSEGV:
-    case SIGFPE:
-    case SIGBUS:
-    case SIGILL:
-    case SIGTRAP:
-    case SIGABRT:
-    case SIGSYS:
-      return false;
-    default:
-      return signal > 0 && signal < NSIG;
-  }
 }
 
 // 0 or -errno. Each time anew: somebody may have put in a handler of his own since.

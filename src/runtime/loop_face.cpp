@@ -32,14 +32,14 @@ detail::Port* open_port(const LoopOptions& options) noexcept {
 }
 
 // The system of a loop; nullptr if it could not be made.
-runtime::LoopSystem* system_behind(detail::Port* port) noexcept {
+runtime::LoopSystem* loop_behind(detail::Port* port) noexcept {
   return static_cast<runtime::LoopSystem*>(port);
 }
 
 using EndsWhen = drivers::Loop::EndsWhen;
 
 bool tick(detail::Port* port, std::chrono::milliseconds max_wait, EndsWhen end) {
-  runtime::Entered call(system_behind(port));
+  runtime::Entered call(loop_behind(port));
   if (!call) return false;
   const auto wait_ms = std::min(static_cast<uint64_t>(max_wait.count() > 0 ? max_wait.count() : 0),
                                 runtime::kLongestTimeMs);
@@ -57,7 +57,7 @@ Loop::~Loop() {
 }
 
 Errc Loop::run() {
-  runtime::Entered call(system_behind(port_));
+  runtime::Entered call(loop_behind(port_));
   return call ? call->loop.run() : Errc::loop_closed;
 }
 
@@ -69,12 +69,12 @@ bool Loop::run_on(std::chrono::milliseconds max_wait) {
 }
 
 void Loop::request_stop() noexcept {
-  runtime::Entered call(system_behind(port_));
+  runtime::Entered call(loop_behind(port_));
   if (call) call->loop.request_stop();
 }
 
 int Loop::fd() {
-  runtime::Entered call(system_behind(port_));
+  runtime::Entered call(loop_behind(port_));
   return call ? call->loop.fd() : static_cast<int>(Errc::loop_closed);
 }
 

@@ -8,7 +8,7 @@ namespace jzx::runtime {
 
 namespace {
 
-base::SteadyClock steady_clock;  // has no state
+base::SteadyClock loop_clock;  // has no state
 
 bool is_valid(const LoopOptions& options) noexcept {
   return options.allocator.alloc_fn != nullptr && options.allocator.free_fn != nullptr &&
@@ -42,7 +42,7 @@ drivers::WorkerOptions worker_options(const LoopOptions& options, uint64_t seed)
 
 LoopSystem::LoopSystem(const LoopOptions& options, io::ReactorPtr reactor, uint64_t seed) noexcept
     : Port(system_options(options, seed)),
-      worker(system, options.clock != nullptr ? *options.clock : steady_clock, std::move(reactor),
+      worker(system, options.clock != nullptr ? *options.clock : loop_clock, std::move(reactor),
              worker_options(options, seed)),
       loop(worker) {
   worker.port = static_cast<detail::Port*>(this);

@@ -50,7 +50,7 @@ detail::Port* open_port(const RuntimeOptions& options) noexcept {
   return nullptr;
 }
 
-RuntimeSystem* system_behind(detail::Port* port) noexcept {
+RuntimeSystem* runtime_behind(detail::Port* port) noexcept {
   return static_cast<RuntimeSystem*>(port);
 }
 
@@ -85,7 +85,7 @@ Runtime* Runtime::current() noexcept {
 }
 
 Errc Runtime::run() {
-  runtime::Entered<RuntimeSystem> call(system_behind(port_));
+  runtime::Entered<RuntimeSystem> call(runtime_behind(port_));
   if (!call) return Errc::loop_closed;
   if (call->host_here() != nullptr) return Errc::invalid_arg;
   call->wait(base::kNever);
@@ -97,11 +97,11 @@ void Runtime::request_stop() noexcept {
 }
 
 uint32_t Runtime::worker_count() const noexcept {
-  return port_ == nullptr ? 0 : system_behind(port_)->group().size();
+  return port_ == nullptr ? 0 : runtime_behind(port_)->group().size();
 }
 
 void Runtime::run_on_blocking_thread(std::function<void()> work) {
-  runtime::Entered<RuntimeSystem> call(system_behind(port_));
+  runtime::Entered<RuntimeSystem> call(runtime_behind(port_));
   if (!call) return;  // the promise in it is broken
   auto* job = new BlockingJob(std::move(work));
   // Without a thread for it the promise in it is broken: an error is better than a stalled worker.
@@ -109,7 +109,7 @@ void Runtime::run_on_blocking_thread(std::function<void()> work) {
 }
 
 std::vector<StillAlive> Runtime::shutdown(std::chrono::milliseconds deadline) {
-  runtime::Entered<RuntimeSystem> call(system_behind(port_));
+  runtime::Entered<RuntimeSystem> call(runtime_behind(port_));
   if (!call || call->host_here() != nullptr) return {};
   const auto wait_ms = std::min(static_cast<uint64_t>(std::max<int64_t>(deadline.count(), 0)),
                                 runtime::kLongestTimeMs);

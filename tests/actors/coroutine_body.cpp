@@ -13,9 +13,9 @@ namespace jzx::actors {
 
 namespace {
 
-struct Scripted {
+struct ScriptedTasks {
   using Messages = jzx::Messages<Command>;
-  explicit Scripted(Stage& the_stage) : stage(the_stage) {}
+  explicit ScriptedTasks(Stage& the_stage) : stage(the_stage) {}
 
   Task<void> on(Command command);
   Task<void> on(const Down& down) { return listen(down); }
@@ -37,24 +37,24 @@ class CoroutineWorld final : public CppWorld {
   using CppWorld::CppWorld;
 
   Errc spawn(const Wish& wish, ActorId& out) override {
-    const auto made = face_.spawn_with<Scripted>(options(wish), stage_);
+    const auto made = face_.spawn_with<ScriptedTasks>(options(wish), stage_);
     out = made.id();
     return made ? Errc::ok : face_.spawn_error();
   }
 
  protected:
   ChildSpec child_spec(const std::string& name) const override {
-    return jzx::child<Scripted>(name, std::ref(stage_));
+    return jzx::child<ScriptedTasks>(name, std::ref(stage_));
   }
   Errc do_send(ActorId to, Command command) override {
-    return ActorRef<Scripted>(pid(to)).send(std::move(command));
+    return ActorRef<ScriptedTasks>(pid(to)).send(std::move(command));
   }
 };
 
 // An actor in its turn. It ends when the command has been performed, and not in the middle of it.
-class Handling final : public ScriptFace {
+class HandlingTask final : public ScriptFace {
  public:
-  Handling(Stage& stage, Self& self) : self_(self), world_(stage, self) {}
+  HandlingTask(Stage& stage, Self& self) : self_(self), world_(stage, self) {}
   World& world() override { return world_; }
   ActorId self() const override { return self_.pid().id(); }
   ActorId sender() const override { return self_.sender().id(); }
@@ -74,11 +74,11 @@ class Handling final : public ScriptFace {
 
 Task<void> nothing() { co_return; }
 
-Task<void> Scripted::on(Command command) {
+Task<void> ScriptedTasks::on(Command command) {
   Self self = co_await this_actor();
   auto inner = nothing();
   (void)co_await inner;
-  Handling face(stage, self);
+  HandlingTask face(stage, self);
   perform(stage, face, command);
   if (face.wants_stop()) (void)self.stop();
   if (face.why()) co_await jzx::fail(Errc::unknown, *face.why());

@@ -21,7 +21,7 @@ fresh_tree() {
     echo '|---|---|---|---|'
     echo '| one | `include/jzx/jzx.h` | `Suite.HasATest` | done; `bench:speed/loop` |'
     echo '| two | | `example.hello` | done |'
-    echo '| three | | | step 2 |'
+    echo '| three | | | later |'
   } >"$scratch/docs/seeds.md"
 }
 
@@ -47,13 +47,13 @@ plant() {
 fresh_tree
 "$check" "$scratch" || { echo "the true tree does not pass"; failures=1; }
 
-plant '| four | | `Suite.HasNoTest` | step 2 |'
+plant '| four | | `Suite.HasNoTest` | later |'
 expect docs/seeds.md:6 'there is no test Suite.HasNoTest'
-plant '| four | | `example.goodbye` | step 2 |'
+plant '| four | | `example.goodbye` | later |'
 expect docs/seeds.md:6 'there is no program for example.goodbye'
-plant '| four | | `bench:slowness` | step 2 |'
+plant '| four | | `bench:slowness` | later |'
 expect docs/seeds.md:6 'there is no benchmark slowness'
-plant '| four | `include/jzx/gone.hpp` | | step 2 |'
+plant '| four | `include/jzx/gone.hpp` | | later |'
 expect docs/seeds.md:6 'there is no include/jzx/gone.hpp'
 plant '| four | `include/jzx/jzx.h` | | done |'
 expect docs/seeds.md:6 'done, but no test shows it'

@@ -1,7 +1,7 @@
 // Readers that keep what came too early.
 #include <chrono>
 
-#include "support/place.hpp"
+#include "net/streams.hpp"
 
 namespace jzx {
 namespace {
@@ -10,20 +10,9 @@ using namespace std::chrono_literals;
 using net::BufferedReader;
 using net::Stream;
 
-class Buffered : public testing::Place {
+class Buffered : public testing::PlaceWithStream {
  protected:
-  void SetUp() override {
-    Place::SetUp();
-    if (IsSkipped()) return;
-    auto ends = Stream::pair(system());
-    ASSERT_TRUE(ends.ok());
-    peer = std::move(ends->first);
-    stream = std::move(ends->second);
-  }
   void say(std::string_view text) { ASSERT_TRUE(run(peer.write_all(text)).ok()); }
-
-  Stream peer;
-  Stream stream;
 };
 JZX_IN_ALL_PLACES(Buffered);
 

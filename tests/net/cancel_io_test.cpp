@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "async/cancel_everywhere.hpp"
+#include "net/streams.hpp"
 #include "support/fds.hpp"
 #include "support/open_files.hpp"
 #include "support/raw_socket.hpp"
@@ -22,10 +23,6 @@ namespace {
 using net::Address;
 using net::Listener;
 using net::Stream;
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
 
 // A stream of the script's, and its other end, which is the world's.
 class Conversation : public Script {

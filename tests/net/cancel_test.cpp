@@ -3,8 +3,8 @@
 #include <csignal>
 #include <vector>
 
+#include "net/streams.hpp"
 #include "support/open_files.hpp"
-#include "support/place.hpp"
 
 namespace jzx {
 namespace {
@@ -12,6 +12,7 @@ namespace {
 using net::Address;
 using net::Listener;
 using net::Stream;
+using testing::read_to_end;
 
 class CancelledOperations : private testing::NoFileLeft, public testing::Place {};
 JZX_IN_ALL_PLACES(CancelledOperations);
@@ -27,17 +28,6 @@ Task<void> fill(Stream& stream, size_t& taken) {
   }
 }
 
-Task<size_t> count_to_end(Stream& stream) {
-  std::vector<std::byte> buffer(size_t{64} << 10);
-  for (size_t total = 0;;) {
-    auto reading = stream.read(buffer);
-    Result<size_t> count = co_await reading;
-    if (!count) co_return count.error();
-    if (*count == 0) co_return total;
-    total += *count;
-  }
-}
-
 TEST_P(CancelledOperations, AWriteThatWaitsForRoomHasWrittenNothing) {
   auto ends = Stream::pair(system());
   ASSERT_TRUE(ends.ok());
@@ -49,7 +39,7 @@ TEST_P(CancelledOperations, AWriteThatWaitsForRoomHasWrittenNothing) {
   EXPECT_EQ(finish(std::move(filling)).error().code(), Errc::cancelled);
   EXPECT_GT(taken, 0u);
   ends->first.close();
-  EXPECT_EQ(*run(count_to_end(ends->second)) + 1, taken);
+  EXPECT_EQ(*run(read_to_end(ends->second)) + 1, taken);
 }
 
 // Nobody accepts, and the queue of the kernel, for two, is full: who comes then waits for an answer

@@ -3,8 +3,8 @@
 #include <array>
 #include <cerrno>
 
+#include "net/streams.hpp"
 #include "support/open_files.hpp"
-#include "support/place.hpp"
 
 namespace jzx {
 namespace {
@@ -12,6 +12,7 @@ namespace {
 using net::Address;
 using net::Listener;
 using net::Stream;
+using testing::read_to_end;
 
 // More than the buffers of two sockets hold.
 constexpr size_t kMuch = size_t{32} << 20;
@@ -45,17 +46,6 @@ JZX_IN_ALL_PLACES(Endings);
 class EndingsOfActors : public Endings {};
 INSTANTIATE_TEST_SUITE_P(All, EndingsOfActors, ::testing::ValuesIn(testing::settings_of_actors()),
                          [](const auto& one) { return testing::name_of(one.param); });
-
-Task<size_t> read_to_end(Stream& stream) {
-  std::vector<std::byte> buffer(size_t{64} << 10);
-  for (size_t total = 0;;) {
-    auto reading = stream.read(buffer);
-    Result<size_t> count = co_await reading;
-    if (!count) co_return count.error();
-    if (*count == 0) co_return total;
-    total += *count;
-  }
-}
 
 TEST_P(Endings, AShortWriteSaysHowMuchWasTaken) {
   auto ends = Stream::pair(system());

@@ -7,19 +7,17 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "support/place.hpp"
+#include "net/streams.hpp"
 
 namespace jzx {
 namespace {
 
 using net::Address;
+using testing::bytes_of;
 
 class Others : public testing::Place {};
 JZX_IN_ALL_PLACES(Others);
 
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

@@ -2,7 +2,7 @@
 #include <array>
 #include <string>
 
-#include "support/place.hpp"
+#include "net/streams.hpp"
 
 namespace jzx {
 namespace {
@@ -11,47 +11,32 @@ using net::Address;
 using net::BufferedReader;
 using net::Listener;
 using net::Stream;
+using testing::bytes_of;
 
 // More than two sockets hold: who writes so much has been read from.
-constexpr size_t kMuch = size_t{2} << 20;
+constexpr size_t kPlenty = size_t{2} << 20;
 
 std::string pattern(size_t size) {
   std::string text(size, '\0');
   for (size_t i = 0; i < size; ++i) text[i] = static_cast<char>('a' + i % 23);
   return text;
 }
-std::span<const std::byte> bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text));
-}
 std::span<std::byte> room_in(std::string& text) { return std::as_writable_bytes(std::span(text)); }
 
-class Progress : public testing::Place {
- protected:
-  void SetUp() override {
-    Place::SetUp();
-    if (IsSkipped()) return;
-    auto ends = Stream::pair(system());
-    ASSERT_TRUE(ends.ok());
-    peer = std::move(ends->first);
-    stream = std::move(ends->second);
-  }
-
-  Stream peer;
-  Stream stream;
-};
+class Progress : public testing::PlaceWithStream {};
 JZX_IN_ALL_PLACES(Progress);
 
 TEST_P(Progress, OfAReadThatWasCancelledIsKept) {
-  const std::string sent = pattern(2 * kMuch);
+  const std::string sent = pattern(2 * kPlenty);
   std::string got(sent.size(), '?');
   size_t done = 0;
   auto reading = system().spawn_async(stream.read_exact(room_in(got), &done));
-  ASSERT_TRUE(run(peer.write_all(bytes_of(sent).first(kMuch))).ok());
+  ASSERT_TRUE(run(peer.write_all(bytes_of(sent).first(kPlenty))).ok());
   reading.cancel();
   EXPECT_EQ(finish(std::move(reading)).error().code(), Errc::cancelled);
   EXPECT_GT(done, 0u);
-  EXPECT_LE(done, kMuch);
-  auto rest = begin(peer.write_all(bytes_of(sent).subspan(kMuch)));
+  EXPECT_LE(done, kPlenty);
+  auto rest = begin(peer.write_all(bytes_of(sent).subspan(kPlenty)));
   EXPECT_TRUE(run(stream.read_exact(room_in(got), &done)).ok());
   EXPECT_TRUE(finish(std::move(rest)).ok());
   EXPECT_EQ(done, sent.size());
@@ -59,7 +44,7 @@ TEST_P(Progress, OfAReadThatWasCancelledIsKept) {
 }
 
 TEST_P(Progress, OfAWriteThatWasCancelledIsKept) {
-  const std::string sent = pattern(2 * kMuch);
+  const std::string sent = pattern(2 * kPlenty);
   std::string got(sent.size(), '?');
   size_t done = 0;
   auto writing = system().spawn_async(stream.write_all(bytes_of(sent), &done));
@@ -76,9 +61,9 @@ TEST_P(Progress, OfAWriteThatWasCancelledIsKept) {
 }
 
 TEST_P(Progress, OfAFrameThatWasCancelledIsKept) {
-  const std::string sent = pattern(kMuch);
+  const std::string sent = pattern(kPlenty);
   size_t done = 0;
-  BufferedReader reader(peer, kMuch);
+  BufferedReader reader(peer, kPlenty);
   auto writing = system().spawn_async(net::write_frame(stream, bytes_of(sent), &done));
   auto until_it_began = begin(reader.read_until("a"));
   EXPECT_TRUE(finish(std::move(until_it_began)).ok());  // the length, and the first letter

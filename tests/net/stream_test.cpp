@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "net/operate.hpp"
-#include "support/place.hpp"
+#include "net/streams.hpp"
 
 namespace jzx {
 namespace {
@@ -16,13 +16,10 @@ using namespace std::chrono_literals;
 using net::Address;
 using net::Listener;
 using net::Stream;
+using testing::bytes_of;
 
 class Streams : public testing::Place {};
 JZX_IN_ALL_PLACES(Streams);
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
 
 Task<std::string> read_some(Stream& stream) {
   std::array<std::byte, 256> buffer;

@@ -13,17 +13,14 @@ using core::Turn;
 
 namespace {
 
-AsyncCommandSeat& seat_in(const Actor& actor) noexcept {
+AsyncCommandSeat& async_seat_in(const Actor& actor) noexcept {
   return *static_cast<AsyncCommandSeat*>(static_cast<CommandSeat*>(actor.body.words[0]));
-}
-CommandCore& core_of(const Actor& actor) noexcept {
-  return *static_cast<CommandCore*>(actor.body.words[1]);
 }
 
 class AsyncCommandKind final : public core::Kind {
  public:
   Outcome start(Actor& actor, Turn& turn) const override {
-    AsyncCommandSeat& seat = seat_in(actor);
+    AsyncCommandSeat& seat = async_seat_in(actor);
     if (seat.is_to_fail) return turn.fail(ExitReason::fail, seat.why.view());
     const Outcome outcome = core::guard(turn, [&] {
       CommandCall call(core_of(actor), actor.id(), 0, seat.born);
@@ -40,13 +37,13 @@ class AsyncCommandKind final : public core::Kind {
   }
 
   Outcome resume(Actor& actor, Turn& turn) const override {
-    AsyncCommandSeat& seat = seat_in(actor);
+    AsyncCommandSeat& seat = async_seat_in(actor);
     if (seat.is_to_fail) ask_to_stop(seat);
     return go_on(seat, turn);
   }
 
   Outcome stop(Actor& actor, Turn& turn) const override {
-    AsyncCommandSeat& seat = seat_in(actor);
+    AsyncCommandSeat& seat = async_seat_in(actor);
     seat.is_ended = true;
     if (!seat.has_begun) return Outcome::stopped;
     ask_to_stop(seat);
@@ -55,7 +52,7 @@ class AsyncCommandKind final : public core::Kind {
   }
 
   void destroy(Actor& actor, core::Host& host, ExitReason reason) const noexcept override {
-    AsyncCommandSeat& seat = seat_in(actor);
+    AsyncCommandSeat& seat = async_seat_in(actor);
     seat.is_ended = true;
     if (seat.has_begun) end_with_system(actor, host, seat);
     fail_all(seat.waiters, Error(Errc::cancelled));
@@ -64,7 +61,7 @@ class AsyncCommandKind final : public core::Kind {
 
   const char* name() const noexcept override { return "async command"; }
   const char* type_name(const Actor& actor) const noexcept override {
-    return seat_in(actor).type.name;
+    return async_seat_in(actor).type.name;
   }
 
  private:
@@ -144,9 +141,10 @@ AsyncCommandSeat::AsyncCommandSeat(const CommandActorType& the_type)
 
 void wait_for_inbox(CommandCore& core, ActorId id, CommandWaiter& waiter) {
   Actor* actor = core.actors().find_open(id);
-  const bool is_there = actor != nullptr && actor->kind == &async_kind && !seat_in(*actor).is_ended;
+  const bool is_there =
+      actor != nullptr && actor->kind == &async_kind && !async_seat_in(*actor).is_ended;
   if (!is_there) return waiter.fail(waiter, Error(Errc::cancelled, "the actor is to end", "next"));
-  AsyncCommandSeat& seat = seat_in(*actor);
+  AsyncCommandSeat& seat = async_seat_in(*actor);
   push_back(seat.waiters, waiter);
   // Another task of its own waits for it: it may have mail, which nobody has told it of.
   if (seat.is_in_turn) return;

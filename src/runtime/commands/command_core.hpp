@@ -312,4 +312,9 @@ inline void fail_all(CommandWaiters& list, const Error& error) noexcept {
   }
 }
 
+// Whose actor this is: its seat is in the first word, the core in the second.
+[[nodiscard]] inline CommandCore& core_of(const core::Actor& actor) noexcept {
+  return *static_cast<CommandCore*>(actor.body.words[1]);
+}
+
 }  // namespace jzx::detail

@@ -20,9 +20,6 @@ namespace {
 CommandSeat& seat_in(const Actor& actor) noexcept {
   return *static_cast<CommandSeat*>(actor.body.words[0]);
 }
-CommandCore& core_of(const Actor& actor) noexcept {
-  return *static_cast<CommandCore*>(actor.body.words[1]);
-}
 
 class SyncCommandKind final : public core::Kind {
  public:

@@ -1,5 +1,4 @@
-// Strings from parts. In place of `"text" + string`, which g++ 12 warns of for no reason when it is
-// inlined (-Wrestrict).
+// Strings from parts, whatever kinds of text they are, with one allocation.
 #pragma once
 
 #include <initializer_list>

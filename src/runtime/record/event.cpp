@@ -232,14 +232,4 @@ bool parse_line(std::string_view line, Event& out) {
   return parse_fields(fields, out) && fields.at_end();
 }
 
-std::string plain_type_name(std::string_view name) {
-  std::string plain(name);
-  for (const std::string_view noise : {"{anonymous}::", "(anonymous namespace)::"}) {
-    for (size_t at = plain.find(noise); at != std::string::npos; at = plain.find(noise)) {
-      plain.erase(at, noise.size());
-    }
-  }
-  return plain;
-}
-
 }  // namespace jzx::runtime

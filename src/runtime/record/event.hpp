@@ -72,9 +72,6 @@ void append_line(std::string& out, const Event& event);
 // Without it. False: it is none.
 [[nodiscard]] bool parse_line(std::string_view line, Event& out);
 
-// As people would write a type: an unnamed namespace says nothing.
-[[nodiscard]] std::string plain_type_name(std::string_view name);
-
 }  // namespace jzx::runtime
 
 namespace jzx::detail {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/record/message_look.hpp"
+#include "runtime/record/plain_name.hpp"
 
 namespace jzx::runtime {
 

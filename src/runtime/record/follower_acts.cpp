@@ -6,6 +6,7 @@
 #include "core/mailbox.hpp"
 #include "runtime/record/follower.hpp"
 #include "runtime/record/message_look.hpp"
+#include "runtime/record/plain_name.hpp"
 
 namespace jzx::runtime {
 

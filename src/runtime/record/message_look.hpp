@@ -5,6 +5,7 @@
 
 #include "core/notice.hpp"
 #include "runtime/record/event.hpp"
+#include "runtime/record/plain_name.hpp"
 
 namespace jzx::runtime {
 
@@ -31,21 +32,8 @@ namespace jzx::runtime {
   if (envelope.type != &raw_message_type) return plain_type_name(envelope.type->inner->name);
   const uint32_t tag = raw_in(envelope).tag;
   if ((envelope.flags & Envelope::kSystem) == 0) return std::to_string(tag);
-  switch (static_cast<core::SystemTag>(tag)) {
-    case core::SystemTag::io:
-      return "IoEvent";
-    case core::SystemTag::child_exit:
-      return "ChildExit";
-    case core::SystemTag::child_restart:
-      return "ChildRestart";
-    case core::SystemTag::down:
-      return "Down";
-    case core::SystemTag::exit:
-      return "Exit";
-    case core::SystemTag::signal:
-      return "SignalEvent";
-  }
-  return "system " + std::to_string(tag);
+  const char* name = core::name_of(static_cast<core::SystemTag>(tag));
+  return name != nullptr ? name : "system " + std::to_string(tag);
 }
 
 }  // namespace jzx::runtime

@@ -4,6 +4,7 @@
 
 #include "core/guard.hpp"
 #include "runtime/record/message_look.hpp"
+#include "runtime/record/plain_name.hpp"
 
 namespace jzx::detail {
 

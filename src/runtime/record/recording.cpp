@@ -96,7 +96,7 @@ class Teller {
       case Op::exit:
         return what(true) + actor(event.number) + " is asked to end";
       case Op::closing:
-        return what(true) + "the system takes no more actors";
+        return "from outside: the system takes no more actors";
       case Op::strange:
         return "not replayable: " + event.text;
       case Op::lost:

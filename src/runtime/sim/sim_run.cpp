@@ -7,6 +7,7 @@
 
 #include "core/guard.hpp"
 #include "core/mailbox.hpp"
+#include "runtime/record/plain_name.hpp"
 
 namespace jzx::detail {
 
@@ -297,7 +298,7 @@ std::vector<SimMessage> SimRun::mailbox(Pid pid) {
   core::gather(*actor);
   for (Envelope* envelope = actor->inbox; envelope != nullptr; envelope = envelope->next) {
     SimMessage message;
-    message.type = runtime::Trace::plain_name(envelope->type->inner->name);
+    message.type = runtime::plain_type_name(envelope->type->inner->name);
     if (envelope->sender != 0) message.from = Pid(pid.port(), envelope->sender);
     message.key = envelope->type->inner;
     message.message = inner_message(*envelope);

@@ -5,6 +5,7 @@
 
 #include "core/notice.hpp"
 #include "drivers/sim/sim_clock.hpp"
+#include "runtime/record/plain_name.hpp"
 
 namespace jzx::runtime {
 
@@ -23,28 +24,10 @@ std::string time_text(uint64_t time_ns) {
   return text;
 }
 
-const char* system_message(uint32_t tag) {
-  switch (static_cast<core::SystemTag>(tag)) {
-    case core::SystemTag::io:
-      return "IoEvent";
-    case core::SystemTag::child_exit:
-      return "ChildExit";
-    case core::SystemTag::child_restart:
-      return "ChildRestart";
-    case core::SystemTag::down:
-      return "Down";
-    case core::SystemTag::exit:
-      return "Exit";
-    case core::SystemTag::signal:
-      return "SignalEvent";
-  }
-  return nullptr;
-}
-
 std::string message_text(const Step& step) {
-  if (step.message != &raw_message_type) return Trace::plain_name(step.message->inner->name);
+  if (step.message != &raw_message_type) return plain_type_name(step.message->inner->name);
   if (step.tag >= core::kFirstSystemTag) {
-    const char* name = system_message(step.tag);
+    const char* name = core::name_of(static_cast<core::SystemTag>(step.tag));
     return name != nullptr ? name : "a system message";
   }
   return "message " + std::to_string(step.tag);
@@ -69,17 +52,9 @@ const char* mishap_text(Mishap mishap) {
 
 }  // namespace
 
-std::string Trace::plain_name(std::string_view name) {
-  std::string plain(name);
-  for (const std::string_view noise : {"{anonymous}::", "(anonymous namespace)::"}) {
-    for (size_t at = plain.find(noise); at != std::string::npos; at = plain.find(noise)) {
-      plain.erase(at, noise.size());
-    }
-  }
-  return plain;
+void Trace::name_actor(ActorKey actor, std::string_view name) {
+  names_[actor] = plain_type_name(name);
 }
-
-void Trace::name_actor(ActorKey actor, std::string_view name) { names_[actor] = plain_name(name); }
 
 std::string Trace::name_of(ActorKey actor) const {
   if (actor.id == 0) return "outside";

@@ -30,8 +30,6 @@ class Trace {
   void name_node(uint32_t node, std::string name) { nodes_[node] = std::move(name); }
   void name_actor(ActorKey actor, std::string_view name);
   [[nodiscard]] std::string name_of(ActorKey actor) const;
-  // What people would write: where there is no other name, an unnamed namespace says nothing.
-  [[nodiscard]] static std::string plain_name(std::string_view name);
 
   void add_step(const drivers::sim::Step& step);
   // Something that happened in the middle of a step, or outside of one (cause 0).

@@ -10,7 +10,7 @@ using io::Opcode;
 
 namespace {
 
-constexpr size_t kMostBytes = 65'507;
+constexpr size_t kMostPayload = 65'507;
 // What a datagram takes in a queue besides its bytes, so that empty ones fill it too.
 constexpr size_t kOverhead = 64;
 
@@ -110,7 +110,7 @@ int64_t DatagramSocket::send(io::Operation& operation, const io::Address* to) {
   const io::Address target = to == nullptr ? peer_ : as_destination(*to);
   Datagram datagram{{}, bytes_of(operation)};
   const auto size = static_cast<int64_t>(datagram.bytes.size());
-  if (datagram.bytes.size() > kMostBytes) return -EMSGSIZE;
+  if (datagram.bytes.size() > kMostPayload) return -EMSGSIZE;
   if (is_local()) {
     datagram.from = local_;
     const int64_t error = send_within_node(std::move(datagram), target);

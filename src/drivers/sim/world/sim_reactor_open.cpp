@@ -1,12 +1,12 @@
 // What makes handles of a simulated node, and what needs none.
 #include <array>
-#include <csignal>
 #include <cstring>
 
 #include "drivers/sim/world/datagram.hpp"
 #include "drivers/sim/world/file.hpp"
 #include "drivers/sim/world/sim_reactor.hpp"
 #include "drivers/sim/world/stream.hpp"
+#include "io/signals.hpp"
 
 namespace jzx::drivers::sim {
 
@@ -37,26 +37,7 @@ class SignalLine final : public Device {
   int64_t count_ = 0;
 };
 
-namespace {
-
-bool can_be_heard(int64_t signal) noexcept {
-  switch (signal) {
-    case SIGKILL:
-    case SIGSTOP:
-    case SIGSEGV:
-    case SIGFPE:
-    case SIGBUS:
-    case SIGILL:
-    case SIGTRAP:
-    case SIGABRT:
-    case SIGSYS:
-      return false;
-    default:
-      return signal > 0 && signal < NSIG;
-  }
-}
-
-}  // namespace
+namespace {}  // namespace
 
 int64_t SimReactor::make_socket(const Operation& operation) {
   if (operation.address == nullptr) return -EINVAL;
@@ -99,7 +80,7 @@ int64_t SimReactor::perform_without_handle(Operation& operation) {
 // ---- signals ----
 
 int64_t SimReactor::open_signal(int64_t signal) {
-  if (!can_be_heard(signal)) return -EINVAL;
+  if (!io::can_be_heard(signal)) return -EINVAL;
   auto line = std::make_shared<SignalLine>(static_cast<int>(signal));
   const int64_t handle = add(line);
   if (handle >= 0) lines_.push_back(line);
