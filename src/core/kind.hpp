@@ -66,6 +66,10 @@ class Kind {
     return false;
   }
 
+  // Does a part of the body wait for something while the body as a whole takes mail? For
+  // simulations.
+  [[nodiscard]] virtual bool waits_in_part(const Actor&) const noexcept { return false; }
+
   // For people: what sort of actor this one is. Under the actor's lock, or in its turn.
   [[nodiscard]] virtual const char* type_name(const Actor&) const noexcept { return name(); }
 

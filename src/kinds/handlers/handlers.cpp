@@ -68,6 +68,9 @@ class HandlersKind final : public core::Kind {
   void destroy(Actor& actor, core::Host& host, ExitReason reason) const noexcept override;
 
   // One with extras may be in the middle of something.
+  bool waits_in_part(const Actor& actor) const noexcept override {
+    return is_extended(actor) && !extras_of(actor).handlings.is_empty();
+  }
   bool throw_on_purpose(Actor&, Turn& turn, Outcome& answer, const char* text) const override {
     if (is_extended_ || turn.take() == nullptr) return false;
     answer = panic(turn, text);

@@ -128,6 +128,7 @@ class SimRun final : public drivers::sim::Witness {
     if (!wrong.empty()) fail(std::move(wrong));
   }
   void put_mock(drivers::sim::SimHost& host, const drivers::sim::Step& step);
+  void check_waits();
   void strike();
   void crash_for_a_while();
   void cut_for_a_while();
