@@ -18,9 +18,9 @@ namespace {
 struct Go {};
 struct Never {};
 
-#ifndef JZX_LIBRARY_NOEXCEPT
-
 JZX_SUITE_ON_ALL_DRIVERS(FiberEdges);
+
+#ifndef JZX_LIBRARY_NOEXCEPT
 
 // What it captured ends last, and may take its time; others fail meanwhile.
 TEST_P(FiberEdges, WhyItEndedIsNotForgottenWhileItsCapturesEnd) {
