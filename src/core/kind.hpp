@@ -73,6 +73,10 @@ class Kind {
   // body of Throw::in_wait sees an exception come out of its wait, which needs exceptions.
   virtual Outcome resume_throwing(Actor& actor, Turn& turn) const { return resume(actor, turn); }
 
+  // Does a part of the body wait for something while the body as a whole takes mail? For
+  // simulations.
+  [[nodiscard]] virtual bool waits_in_part(const Actor&) const noexcept { return false; }
+
   // For people: what sort of actor this one is. Under the actor's lock, or in its turn.
   [[nodiscard]] virtual const char* type_name(const Actor&) const noexcept { return name(); }
 

@@ -198,11 +198,13 @@ const Sample kSamples[] = {
     {"watched", script<Plain<watched>>},
 };
 
-TEST(CancelEverywhere, TheSamplesCompleteIfNobodyDisturbsThem) {
+JZX_SUITE_ON_ALL_DRIVERS(CancelEverywhere);
+
+TEST_P(CancelEverywhere, TheSamplesCompleteIfNobodyDisturbsThem) {
   for (const Sample& sample : kSamples) expect_to_complete(sample);
 }
 
-TEST(CancelEverywhere, EndsATaskAtEverySuspensionAndLeavesNothing) {
+TEST_P(CancelEverywhere, EndsATaskAtEverySuspensionAndLeavesNothing) {
   for (const Sample& sample : kSamples) cancel_everywhere(sample);
 }
 

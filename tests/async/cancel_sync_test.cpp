@@ -396,11 +396,13 @@ const Sample kSamples[] = {
     {"watches", script<Watches>},
 };
 
-TEST(CancelSyncEverywhere, TheSamplesCompleteIfNobodyDisturbsThem) {
+JZX_SUITE_ON_ALL_DRIVERS(CancelSyncEverywhere);
+
+TEST_P(CancelSyncEverywhere, TheSamplesCompleteIfNobodyDisturbsThem) {
   for (const Sample& sample : kSamples) expect_to_complete(sample);
 }
 
-TEST(CancelSyncEverywhere, TakesNothingAndLeavesNothing) {
+TEST_P(CancelSyncEverywhere, TakesNothingAndLeavesNothing) {
   for (const Sample& sample : kSamples) cancel_everywhere(sample);
 }
 

@@ -41,7 +41,9 @@ struct EndOfAChild {
   void on(const Down& down) { downs->push_back(down); }
 };
 
-TEST(ChildAsync, FailsWithTheErrorOfTheTaskAndIsStartedAgain) {
+JZX_SUITE_ON_ALL_DRIVERS(ChildAsync);
+
+TEST_P(ChildAsync, FailsWithTheErrorOfTheTaskAndIsStartedAgain) {
   ClockedLoop loop;
   Lives lives;
   std::vector<Down> downs;
@@ -60,7 +62,7 @@ TEST(ChildAsync, FailsWithTheErrorOfTheTaskAndIsStartedAgain) {
   EXPECT_STREQ(downs[0].text.c_str(), "on purpose");
 }
 
-TEST(ChildAsync, EndsNormallyWhenTheTaskEndsWell) {
+TEST_P(ChildAsync, EndsNormallyWhenTheTaskEndsWell) {
   ClockedLoop loop;
   int started = 0;
   const SupervisorRef family = loop.supervise({}, {child_async("once", [&started]() -> Task<void> {
@@ -73,7 +75,7 @@ TEST(ChildAsync, EndsNormallyWhenTheTaskEndsWell) {
   EXPECT_EQ(family.count().active, 0u);
 }
 
-TEST(ChildAsync, IsAskedToStopWhenItsSupervisorEnds) {
+TEST_P(ChildAsync, IsAskedToStopWhenItsSupervisorEnds) {
   ClockedLoop loop;
   Lives lives;
   const SupervisorRef family =
@@ -86,7 +88,7 @@ TEST(ChildAsync, IsAskedToStopWhenItsSupervisorEnds) {
   EXPECT_EQ(lives.cancelled, 1);
 }
 
-TEST(ChildAsync, ThatIsStoppedHasNotFailed) {
+TEST_P(ChildAsync, ThatIsStoppedHasNotFailed) {
   ClockedLoop loop;
   Lives lives;
   const SupervisorRef family = loop.supervise(
@@ -98,7 +100,7 @@ TEST(ChildAsync, ThatIsStoppedHasNotFailed) {
   EXPECT_EQ(lives.started, 1) << "a transient child does not come back after a normal end";
 }
 
-TEST(ChildAsync, IsAddedAndRemovedAtRunTime) {
+TEST_P(ChildAsync, IsAddedAndRemovedAtRunTime) {
   ClockedLoop loop;
   Lives lives;
   const SupervisorRef family = loop.supervise({}, {});
@@ -113,7 +115,7 @@ TEST(ChildAsync, IsAddedAndRemovedAtRunTime) {
   EXPECT_EQ(family.count().specs, 0u);
 }
 
-TEST(ChildAsync, EveryStartHasItsOwnCopyOfWhatIsCaptured) {
+TEST_P(ChildAsync, EveryStartHasItsOwnCopyOfWhatIsCaptured) {
   ClockedLoop loop;
   std::vector<int> seen;
   int count = 0;
@@ -138,21 +140,21 @@ TEST(ChildAsync, EveryStartHasItsOwnCopyOfWhatIsCaptured) {
   EXPECT_TRUE(alive.expired()) << "the copies went with their starts";
 }
 
-TEST(ChildAsync, ThatCannotBeginIsAStartThatFailed) {
+TEST_P(ChildAsync, ThatCannotBeginIsAStartThatFailed) {
   ClockedLoop loop;
   EXPECT_FALSE(loop.supervise({}, {child_async("empty", [] { return Task<void>(); })}));
   EXPECT_EQ(loop.supervise_error(), Errc::invalid_arg);
 }
 
 #ifndef JZX_LIBRARY_NOEXCEPT
-TEST(ChildAsync, AFunctionThatThrowsIsAStartThatFailed) {
+TEST_P(ChildAsync, AFunctionThatThrowsIsAStartThatFailed) {
   ClockedLoop loop;
   EXPECT_FALSE(loop.supervise(
       {}, {child_async("throws", []() -> Task<void> { throw std::runtime_error("no task"); })}));
   EXPECT_EQ(loop.supervise_error(), Errc::start_failed);
 }
 
-TEST(ChildAsync, PanicsWhenTheTaskThrows) {
+TEST_P(ChildAsync, PanicsWhenTheTaskThrows) {
   ClockedLoop loop;
   std::vector<Down> downs;
   const auto watcher = loop.spawn<EndOfAChild>(&downs);

@@ -92,7 +92,9 @@ TEST(TaskGetFor, WaitsForTheEndOfATaskThatIsSlowToStop) {
   EXPECT_TRUE(has_ended);
 }
 
-TEST(TaskGetFor, InAFiberStopsTheTaskWhenTheTimeIsUp) {
+JZX_SUITE_ON_ALL_DRIVERS(TaskGetForInAFiber);
+
+TEST_P(TaskGetForInAFiber, StopsTheTaskWhenTheTimeIsUp) {
   ClockedLoop loop;
   auto [never, promise] = jzx::promise<int>();
   std::optional<Result<int>> seen;
@@ -106,7 +108,7 @@ TEST(TaskGetFor, InAFiberStopsTheTaskWhenTheTimeIsUp) {
   EXPECT_EQ(seen->error().code(), Errc::timed_out);
 }
 
-TEST(TaskGetFor, InAFiberGivesWhatCameInTimeAndIsKilledAsUsual) {
+TEST_P(TaskGetForInAFiber, GivesWhatCameInTimeAndIsKilledAsUsual) {
   ClockedLoop loop;
   auto [future, promise] = jzx::promise<int>();
   auto [never, kept] = jzx::promise<int>();

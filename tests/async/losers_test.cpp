@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <jzx/jzx.hpp>
+#include "cpp/clocked_loop.hpp"
 
 namespace jzx::testing {
 namespace {
@@ -36,7 +36,7 @@ struct TwoChannels {
   }
   [[nodiscard]] size_t left() const { return a.size() + b.size(); }
 
-  Loop loop;
+  ClockedLoop loop;
   UnboundedSender<int> a_in, b_in;
   Receiver<int> a, b;
 };
@@ -47,14 +47,16 @@ Task<int> failing_after(Receiver<int>& receiver) {
   co_return Error(Errc::lagged);
 }
 
-TEST(Losers, OfARaceTakeNoMessage) {
+JZX_SUITE_ON_ALL_DRIVERS(Losers);
+
+TEST_P(Losers, OfARaceTakeNoMessage) {
   TwoChannels two;
   const int won = *two.decide(race(two.a.recv(), two.b.recv()));
   EXPECT_EQ(two.left(), 1u);
   EXPECT_EQ(*(won == 1 ? two.b : two.a).try_recv(), won == 1 ? 2 : 1);
 }
 
-TEST(Losers, OfARaceOfAListTakeNoMessage) {
+TEST_P(Losers, OfARaceOfAListTakeNoMessage) {
   TwoChannels two;
   std::vector<Task<int>> tasks;
   tasks.push_back(two.a.recv());
@@ -63,19 +65,19 @@ TEST(Losers, OfARaceOfAListTakeNoMessage) {
   EXPECT_EQ(two.left(), 1u);
 }
 
-TEST(Losers, OfAnyTakeNoMessage) {
+TEST_P(Losers, OfAnyTakeNoMessage) {
   TwoChannels two;
   EXPECT_TRUE(two.decide(any(two.a.recv(), two.b.recv())).ok());
   EXPECT_EQ(two.left(), 1u);
 }
 
-TEST(Losers, OfAllTakeNoMessageWhenAnotherHasFailed) {
+TEST_P(Losers, OfAllTakeNoMessageWhenAnotherHasFailed) {
   TwoChannels two;
   EXPECT_EQ(two.decide(all(failing_after(two.a), two.b.recv())).error().code(), Errc::lagged);
   EXPECT_EQ(two.left(), 2u);
 }
 
-TEST(Losers, TakeNothingWhenTheRaceIsDecidedBeforeTheyBegin) {
+TEST_P(Losers, TakeNothingWhenTheRaceIsDecidedBeforeTheyBegin) {
   auto [sender, receiver] = unbounded_channel<int>();
   EXPECT_EQ(sender.send(2), Errc::ok);
   const auto at_once = []() -> Task<int> { co_return 1; };
@@ -83,8 +85,8 @@ TEST(Losers, TakeNothingWhenTheRaceIsDecidedBeforeTheyBegin) {
   EXPECT_EQ(receiver.size(), 1u);
 }
 
-TEST(Losers, OfARaceTakeNoBroadcast) {
-  Loop loop;
+TEST_P(Losers, OfARaceTakeNoBroadcast) {
+  ClockedLoop loop;
   auto [sender, first] = broadcast<int>(4);
   BroadcastReceiver<int> second = sender.subscribe();
   auto future = loop.spawn_async(race(first.recv(), second.recv()));
@@ -95,8 +97,8 @@ TEST(Losers, OfARaceTakeNoBroadcast) {
   EXPECT_NE(first.try_recv().ok(), second.try_recv().ok());
 }
 
-TEST(Losers, OfARaceHaveEndedWhenItsResultIsThere) {
-  Loop loop;
+TEST_P(Losers, OfARaceHaveEndedWhenItsResultIsThere) {
+  ClockedLoop loop;
   auto [future, promise] = jzx::promise<int>();
   auto [slow_future, slow_promise] = jzx::promise<int>();
   std::vector<std::string> log;
@@ -118,7 +120,7 @@ TEST(Losers, OfARaceHaveEndedWhenItsResultIsThere) {
   EXPECT_EQ(log, (std::vector<std::string>{"won", "stopped"}));
 }
 
-TEST(Losers, OfARaceThatIsCancelledTakeOnlyWhatIsDelivered) {
+TEST_P(Losers, OfARaceThatIsCancelledTakeOnlyWhatIsDelivered) {
   TwoChannels two;
   auto future = two.loop.spawn_async(race(two.a.recv(), two.b.recv()));
   two.loop.run_once(milliseconds(0));
@@ -132,7 +134,7 @@ TEST(Losers, OfARaceThatIsCancelledTakeOnlyWhatIsDelivered) {
 }
 
 // The future of a scope's task is only a view of it.
-TEST(Losers, AreNotStoppedByTheFutureOfATaskThatAScopeStarted) {
+TEST_P(Losers, AreNotStoppedByTheFutureOfATaskThatAScopeStarted) {
   auto [sender, receiver] = unbounded_channel<int>();
   EXPECT_EQ(sender.send(2), Errc::ok);
   int got = 0;
@@ -151,8 +153,10 @@ TEST(Losers, AreNotStoppedByTheFutureOfATaskThatAScopeStarted) {
   EXPECT_EQ(got, 2);
 }
 
-TEST(Recv, OfATaskThatIsAskedToStopTakesNothing) {
-  Loop loop;
+JZX_SUITE_ON_ALL_DRIVERS(RecvOfATask);
+
+TEST_P(RecvOfATask, ThatIsAskedToStopTakesNothing) {
+  ClockedLoop loop;
   auto [sender, receiver] = unbounded_channel<int>();
   auto future = loop.spawn_async(receiver.recv());
   loop.run_once(milliseconds(0));

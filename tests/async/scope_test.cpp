@@ -33,8 +33,10 @@ TEST(Scope, GivesWhatItsFunctionReturns) {
   EXPECT_TRUE(scope(nothing).get().ok());
 }
 
-TEST(Scope, EndsWhenAllItsTasksHave) {
-  Loop loop;
+JZX_SUITE_ON_ALL_DRIVERS(ScopeOfAnActor);
+
+TEST_P(ScopeOfAnActor, EndsWhenAllItsTasksHave) {
+  ClockedLoop loop;
   Inputs in(2);
   std::vector<std::string> log;
   auto future = loop.spawn_async(scope([&](Scope& s) -> Task<int> {
@@ -80,8 +82,8 @@ TEST(Scope, WhoseFunctionFailsStopsItsTasks) {
   EXPECT_EQ(log, (std::vector<std::string>{"a!"}));
 }
 
-TEST(Scope, WaitsForATaskThatIsSlowToStop) {
-  Loop loop;
+TEST_P(ScopeOfAnActor, WaitsForATaskThatIsSlowToStop) {
+  ClockedLoop loop;
   SlowToCancel slow;
   auto future = loop.spawn_async(scope([&](Scope& s) -> Task<int> {
     s.spawn(wait_for(slow.future()));
@@ -95,8 +97,8 @@ TEST(Scope, WaitsForATaskThatIsSlowToStop) {
   EXPECT_EQ(future.get().error().code(), Errc::too_long);
 }
 
-TEST(Scope, ThatIsCancelledStopsAllAndWaitsForThem) {
-  Loop loop;
+TEST_P(ScopeOfAnActor, ThatIsCancelledStopsAllAndWaitsForThem) {
+  ClockedLoop loop;
   SlowToCancel a;
   SlowToCancel b;
   auto future = loop.spawn_async(scope([&](Scope& s) -> Task<int> {
@@ -256,7 +258,9 @@ TEST(TasksTogether, TheLosersOfARaceAreStopped) {
 
 // ---- with_timeout of a task ----
 
-TEST(TimeLimitOfATask, StopsIt) {
+JZX_SUITE_ON_ALL_DRIVERS(TimeLimitOfAnActor);
+
+TEST_P(TimeLimitOfAnActor, StopsIt) {
   ClockedLoop loop;
   Inputs in(1);
   std::vector<std::string> log;
@@ -269,7 +273,7 @@ TEST(TimeLimitOfATask, StopsIt) {
   EXPECT_EQ(log, (std::vector<std::string>{"a!"}));
 }
 
-TEST(TimeLimitOfATask, LetsItEndInTime) {
+TEST_P(TimeLimitOfAnActor, LetsItEndInTime) {
   ClockedLoop loop;
   auto future = loop.spawn_async(with_timeout(10ms, number(2)));
   auto other = loop.spawn_async(with_timeout(10ms, fails(Errc::closed)));
@@ -279,7 +283,7 @@ TEST(TimeLimitOfATask, LetsItEndInTime) {
   EXPECT_EQ(other.get().error().code(), Errc::closed);
 }
 
-TEST(TimeLimitOfATask, WaitsForItsEnd) {
+TEST_P(TimeLimitOfAnActor, WaitsForItsEnd) {
   ClockedLoop loop;
   SlowToCancel slow;
   auto future = loop.spawn_async(with_timeout(10ms, wait_for(slow.future())));
@@ -291,7 +295,7 @@ TEST(TimeLimitOfATask, WaitsForItsEnd) {
   EXPECT_EQ(future.get().value(), 1);
 }
 
-TEST(TimeLimitOfATask, ThatIsCancelledIsCancelled) {
+TEST_P(TimeLimitOfAnActor, ThatIsCancelledIsCancelled) {
   ClockedLoop loop;
   Inputs in(1);
   auto future = loop.spawn_async(with_timeout(10ms, wait_for(in.future(0))));
@@ -303,8 +307,10 @@ TEST(TimeLimitOfATask, ThatIsCancelledIsCancelled) {
 
 // ---- stop tokens ----
 
-TEST(StopToken, OfATaskIsTriggeredWhenItIsAskedToStop) {
-  Loop loop;
+JZX_SUITE_ON_ALL_DRIVERS(StopTokenOfAnActor);
+
+TEST_P(StopTokenOfAnActor, IsTriggeredWhenItIsAskedToStop) {
+  ClockedLoop loop;
   Inputs in(1);
   std::stop_token seen;
   auto future = loop.spawn_async([](Future<int> never, std::stop_token& out) -> Task<int> {

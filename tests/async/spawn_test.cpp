@@ -15,11 +15,13 @@ Task<int> wait_for(Future<int> future) {
   co_return co_await result;
 }
 
-TEST(SpawnAsync, OutsideOfAnActorIsRefused) {
+TEST(SpawnAsyncElsewhere, OutsideOfAnActorIsRefused) {
   EXPECT_EQ(spawn_async(number(1)).get().error().code(), Errc::invalid_arg);
 }
 
-TEST(SpawnAsync, OfATaskRunsBesideIt) {
+JZX_SUITE_ON_ALL_DRIVERS(SpawnAsync);
+
+TEST_P(SpawnAsync, OfATaskRunsBesideIt) {
   ClockedLoop loop;
   const auto both = []() -> Task<int> {
     auto together = all(spawn_async(number(1)), spawn_async(number(2)));
@@ -31,7 +33,7 @@ TEST(SpawnAsync, OfATaskRunsBesideIt) {
   EXPECT_EQ(future.get().value(), 3);
 }
 
-TEST(SpawnAsync, EndsWithTheTaskThatStartedIt) {
+TEST_P(SpawnAsync, EndsWithTheTaskThatStartedIt) {
   ClockedLoop loop;
   SlowToCancel slow;
   Inputs in(1);
@@ -52,7 +54,7 @@ TEST(SpawnAsync, EndsWithTheTaskThatStartedIt) {
   EXPECT_EQ(future.get().value(), 1);
 }
 
-TEST(SpawnAsync, LeavesNothingInTheMailOfItsActor) {
+TEST_P(SpawnAsync, LeavesNothingInTheMailOfItsActor) {
   ClockedLoop loop;
   int heard = 0;
   int rounds = 0;
@@ -76,7 +78,7 @@ struct Owner {
   Future<int> future;
   Future<int>& out;
 };
-TEST(SpawnAsync, OfAHandlerEndsWithItsActor) {
+TEST_P(SpawnAsync, OfAHandlerEndsWithItsActor) {
   ClockedLoop loop;
   Inputs in(2);
   Future<int> out;
@@ -96,7 +98,7 @@ TEST(SpawnAsync, OfAHandlerEndsWithItsActor) {
   EXPECT_EQ(out.get().value(), 4);
 }
 
-TEST(SpawnAsync, EndsWithItsActorOnWorkers) {
+TEST(SpawnAsyncElsewhere, EndsWithItsActorOnWorkers) {
   Runtime runtime(RuntimeOptions{.workers = 2});
   for (int round = 0; round < 100; ++round) {
     auto [started, start] = promise<void>();

@@ -7,10 +7,12 @@
 #include <thread>
 #include <vector>
 
-#include <jzx/jzx.hpp>
+#include "cpp/clocked_loop.hpp"
 
 namespace jzx {
 namespace {
+
+using testing::ClockedLoop;
 
 using namespace std::chrono_literals;
 
@@ -153,8 +155,10 @@ TEST(Task, NeedsNoStackForAMillionReadyFutures) {
 
 // ---- as actors ----
 
-TEST(SpawnedTask, SettlesItsFuture) {
-  Loop loop;
+JZX_SUITE_ON_ALL_DRIVERS(SpawnedTask);
+
+TEST_P(SpawnedTask, SettlesItsFuture) {
+  ClockedLoop loop;
   Pid actor;
   auto future = loop.spawn_async(sum(20, 22), &actor);
   EXPECT_TRUE(static_cast<bool>(actor));
@@ -163,8 +167,8 @@ TEST(SpawnedTask, SettlesItsFuture) {
   EXPECT_EQ(*future.get(), 42);
 }
 
-TEST(SpawnedTask, WaitsForAFuture) {
-  Loop loop;
+TEST_P(SpawnedTask, WaitsForAFuture) {
+  ClockedLoop loop;
   auto [given, promise] = jzx::promise<int>();
   auto future = loop.spawn_async([](Future<int> number_to_come) -> Task<int> {
     Result<int> result = co_await number_to_come;
@@ -177,8 +181,8 @@ TEST(SpawnedTask, WaitsForAFuture) {
   EXPECT_EQ(*future.get(), 5);
 }
 
-TEST(SpawnedTask, ThatIsCancelledEndsFromTheInside) {
-  Loop loop;
+TEST_P(SpawnedTask, ThatIsCancelledEndsFromTheInside) {
+  ClockedLoop loop;
   auto [given, promise] = jzx::promise<int>();
   bool saw_end = false;
   auto future = loop.spawn_async([](Future<int> never, bool& saw) -> Task<int> {
@@ -194,11 +198,11 @@ TEST(SpawnedTask, ThatIsCancelledEndsFromTheInside) {
   promise.resolve(1);  // to nobody
 }
 
-TEST(SpawnedTask, OfASystemThatEndsIsAskedToStop) {
+TEST_P(SpawnedTask, OfASystemThatEndsIsAskedToStop) {
   auto [given, promise] = jzx::promise<int>();
   Future<int> future;
   {
-    Loop loop;
+    ClockedLoop loop;
     future = loop.spawn_async([](Future<int> never) -> Task<int> {
       Result<int> result = co_await never;
       co_return co_await result;
@@ -208,14 +212,14 @@ TEST(SpawnedTask, OfASystemThatEndsIsAskedToStop) {
   EXPECT_EQ(future.get().error().code(), Errc::cancelled);
 }
 
-TEST(SpawnedTask, RunsOnWorkers) {
+TEST(SpawnedTaskOnWorkers, RunsOnWorkers) {
   Runtime runtime(RuntimeOptions{.workers = 2});
   std::vector<Future<int>> futures;
   for (int i = 0; i < 100; ++i) futures.push_back(runtime.spawn_async(sum(i, 1)));
   for (int i = 0; i < 100; ++i) EXPECT_EQ(*futures[static_cast<size_t>(i)].get(), i + 1);
 }
 
-TEST(SpawnedTask, MayBeAwaitedInAFiber) {
+TEST(SpawnedTaskOnWorkers, MayBeAwaitedInAFiber) {
   Runtime runtime(RuntimeOptions{.workers = 2});
   auto [future, promise] = jzx::promise<int>();
   auto [given, source] = jzx::promise<int>();

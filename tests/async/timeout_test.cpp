@@ -11,7 +11,7 @@ namespace jzx::testing {
 namespace {
 
 // What with_timeout(10ms, future) answers in a task; time passes by hand.
-class TimeLimit : public ::testing::Test {
+class TimeLimit : public OnAnyDriver {
  protected:
   void start(Future<int> future) {
     answer_ =
@@ -25,8 +25,9 @@ class TimeLimit : public ::testing::Test {
   std::optional<Result<int>> seen_;
   Future<void> answer_;
 };
+JZX_ON_ALL_DRIVERS(TimeLimit);
 
-TEST_F(TimeLimit, LetsAResultThatIsInTimePass) {
+TEST_P(TimeLimit, LetsAResultThatIsInTimePass) {
   auto [future, promise] = jzx::promise<int>();
   start(std::move(future));
   loop_.advance(9ms);
@@ -37,7 +38,7 @@ TEST_F(TimeLimit, LetsAResultThatIsInTimePass) {
   EXPECT_EQ(seen_->value(), 3);
 }
 
-TEST_F(TimeLimit, LetsAnErrorThatIsInTimePass) {
+TEST_P(TimeLimit, LetsAnErrorThatIsInTimePass) {
   auto [future, promise] = jzx::promise<int>();
   start(std::move(future));
   promise.reject(Error(Errc::closed));
@@ -46,7 +47,7 @@ TEST_F(TimeLimit, LetsAnErrorThatIsInTimePass) {
   EXPECT_EQ(seen_->error().code(), Errc::closed);
 }
 
-TEST_F(TimeLimit, EndsAWaitForAPromise) {
+TEST_P(TimeLimit, EndsAWaitForAPromise) {
   auto [future, promise] = jzx::promise<int>();
   start(std::move(future));
   loop_.advance(10ms);
@@ -55,7 +56,7 @@ TEST_F(TimeLimit, EndsAWaitForAPromise) {
   promise.resolve(1);  // to nobody
 }
 
-TEST_F(TimeLimit, WaitsForTheEndOfWhatItHasCancelled) {
+TEST_P(TimeLimit, WaitsForTheEndOfWhatItHasCancelled) {
   SlowToCancel slow;
   start(slow.future());
   loop_.advance(10ms);
@@ -67,7 +68,7 @@ TEST_F(TimeLimit, WaitsForTheEndOfWhatItHasCancelled) {
   EXPECT_EQ(seen_->error().code(), Errc::timed_out);
 }
 
-TEST_F(TimeLimit, GivesTheValueIfThatWon) {
+TEST_P(TimeLimit, GivesTheValueIfThatWon) {
   SlowToCancel slow;
   start(slow.future());
   loop_.advance(10ms);
@@ -77,7 +78,7 @@ TEST_F(TimeLimit, GivesTheValueIfThatWon) {
   EXPECT_EQ(seen_->value(), 4);
 }
 
-TEST_F(TimeLimit, ThatIsCancelledIsCancelled) {
+TEST_P(TimeLimit, ThatIsCancelledIsCancelled) {
   auto [future, promise] = jzx::promise<int>();
   start(std::move(future));
   answer_.cancel();
@@ -128,7 +129,7 @@ TEST(GetFor, WithoutAnEndIsNoSurprise) {
   other.join();
 }
 
-class GetForInAFiber : public ::testing::Test {
+class GetForInAFiber : public OnAnyDriver {
  protected:
   void start(Future<int> future) {
     fiber_ = loop_.spawn_fn([this, given = std::move(future)]() mutable {
@@ -145,8 +146,9 @@ class GetForInAFiber : public ::testing::Test {
   ClockedLoop loop_;
   Pid fiber_;
 };
+JZX_ON_ALL_DRIVERS(GetForInAFiber);
 
-TEST_F(GetForInAFiber, GivesUp) {
+TEST_P(GetForInAFiber, GivesUp) {
   auto [future, promise] = jzx::promise<int>();
   start(std::move(future));
   loop_.advance(9ms);
@@ -157,7 +159,7 @@ TEST_F(GetForInAFiber, GivesUp) {
   promise.resolve(1);  // to nobody
 }
 
-TEST_F(GetForInAFiber, GivesWhatComesInTime) {
+TEST_P(GetForInAFiber, GivesWhatComesInTime) {
   auto [future, promise] = jzx::promise<int>();
   start(std::move(future));
   loop_.advance(9ms);
@@ -168,7 +170,7 @@ TEST_F(GetForInAFiber, GivesWhatComesInTime) {
   loop_.advance(1h);  // the timer is gone
 }
 
-TEST_F(GetForInAFiber, WaitsForTheEndOfWhatItHasCancelled) {
+TEST_P(GetForInAFiber, WaitsForTheEndOfWhatItHasCancelled) {
   SlowToCancel slow;
   start(slow.future());
   loop_.advance(10ms);
@@ -180,7 +182,7 @@ TEST_F(GetForInAFiber, WaitsForTheEndOfWhatItHasCancelled) {
   EXPECT_EQ(seen_->error().code(), Errc::timed_out);
 }
 
-TEST_F(GetForInAFiber, GivesTheValueIfThatWon) {
+TEST_P(GetForInAFiber, GivesTheValueIfThatWon) {
   SlowToCancel slow;
   start(slow.future());
   loop_.advance(10ms);
@@ -191,7 +193,7 @@ TEST_F(GetForInAFiber, GivesTheValueIfThatWon) {
 }
 
 #ifndef JZX_LIBRARY_NOEXCEPT
-TEST_F(GetForInAFiber, ThatIsKilledUnwinds) {
+TEST_P(GetForInAFiber, ThatIsKilledUnwinds) {
   auto [future, promise] = jzx::promise<int>();
   start(std::move(future));
   EXPECT_EQ(loop_.kill(fiber_), Errc::ok);
@@ -200,7 +202,7 @@ TEST_F(GetForInAFiber, ThatIsKilledUnwinds) {
   EXPECT_FALSE(seen_.has_value());
 }
 
-TEST_F(GetForInAFiber, ThatIsKilledWaitsForWhatUsesItsMemory) {
+TEST_P(GetForInAFiber, ThatIsKilledWaitsForWhatUsesItsMemory) {
   SlowToCancel slow(true);
   start(slow.future());
   EXPECT_EQ(loop_.kill(fiber_), Errc::ok);
@@ -215,7 +217,7 @@ TEST_F(GetForInAFiber, ThatIsKilledWaitsForWhatUsesItsMemory) {
 
 // A chain and a combined future over an operation are no other than the operation.
 #ifndef JZX_LIBRARY_NOEXCEPT
-TEST_F(GetForInAFiber, ThatIsKilledWaitsForWhatAChainUses) {
+TEST_P(GetForInAFiber, ThatIsKilledWaitsForWhatAChainUses) {
   SlowToCancel slow(true);
   start(slow.future().then([](int value) { return value; }));
   EXPECT_EQ(loop_.kill(fiber_), Errc::ok);

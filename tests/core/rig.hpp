@@ -1,5 +1,6 @@
 // What the inside tests share: a one-thread system whose time and memory are the test's, and actors
-// whose bodies are lambdas over the core's own Turn, so that outcomes can be chosen freely.
+// whose bodies are lambdas over the core's own Turn, so that outcomes can be chosen freely. It is
+// run by a loop, or by the simulator if the test is; see support/any_driver.hpp.
 //
 // When a Rig goes away it checks what must hold after every run: the ledger balances and every byte
 // went back to the allocator.
@@ -9,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "core/send.hpp"
 #include "core/turn.hpp"
 #include "runtime/loop_system.hpp"
+#include "support/any_driver.hpp"
 #include "support/counting_allocator.hpp"
 
 namespace jzx::testing {
@@ -113,33 +116,44 @@ class Rig {
  public:
   explicit Rig(runtime::LoopOptions options = {}, bool jump_when_idle = false)
       : clock(jump_when_idle) {
+    if (is_simulated(chosen_driver())) {
+      sim_.emplace(chosen_driver(), SimEngineOptions{.max_actors = options.max_actors},
+                   memory.c_allocator());
+      port_ = sim_->port();
+      return;
+    }
     options.allocator = allocator_of(memory);
     options.clock = &clock;
     parts = runtime::LoopSystem::create(options);
     if (parts == nullptr) std::abort();
+    port_ = parts;
   }
   ~Rig() { close(); }
   Rig(const Rig&) = delete;
   Rig& operator=(const Rig&) = delete;
 
   void close() {
-    if (parts == nullptr) return;
+    if (port_ == nullptr) return;
     expect_balanced();
-    parts->destroy();
-    parts = nullptr;
+    if (sim_) {
+      sim_->close();
+    } else {
+      parts->destroy();
+    }
+    port_ = parts = nullptr;
     EXPECT_EQ(memory.live_blocks(), 0) << "everything goes back to the allocator";
   }
 
   void expect_balanced() {
-    const core::Ledger ledger = parts->ledger();
+    const core::Ledger ledger = port_->ledger();
     EXPECT_TRUE(ledger.balanced())
         << "accepted " << ledger.accepted << ", handled " << ledger.handled << ", dead-lettered "
         << ledger.dead_lettered << ", queued " << ledger.queued;
   }
 
   [[nodiscard]] drivers::Worker& worker() { return parts->worker; }
-  [[nodiscard]] core::Host& host() { return parts->worker; }
-  [[nodiscard]] core::System& system() { return parts->system; }
+  [[nodiscard]] core::Host& host() { return port_->any_host(); }
+  [[nodiscard]] core::System& system() { return port_->system; }
 
   ActorId spawn(Script script = {}, core::SpawnOptions options = {}) {
     ActorId id = core::kNobody;
@@ -154,8 +168,9 @@ class Rig {
 
   void tick() { EXPECT_EQ(worker().tick(0), 0); }
 
-  // Ticks until there is nothing left to do at this moment.
+  // Runs until there is nothing left to do at this moment.
   void settle() {
+    if (sim_) return sim_->settle();
     for (int ticks = 0; ticks < 1'000'000; ++ticks) {
       tick();
       if (!worker().has_work()) return;
@@ -166,13 +181,21 @@ class Rig {
   // Time moves, in between two quiet moments.
   void advance(uint64_t ms) {
     settle();
-    clock.advance_ms(ms);
+    if (sim_) {
+      sim_->move_time(ms * base::kNanosPerMilli);
+    } else {
+      clock.advance_ms(ms);
+    }
     settle();
   }
 
   CountingAllocator memory;
-  base::ManualClock clock;
-  runtime::LoopSystem* parts = nullptr;
+  base::ManualClock clock;               // of a loop
+  runtime::LoopSystem* parts = nullptr;  // of a loop
+
+ private:
+  detail::Port* port_ = nullptr;
+  std::optional<SimEngine> sim_;
 };
 
 }  // namespace jzx::testing

@@ -38,8 +38,10 @@ void expect_gone(Future<int>& future, const char* text) {
   EXPECT_STREQ(result.error().message(), text);
 }
 
+JZX_SUITE_ON_ALL_DRIVERS(AskReason);
+
 #ifndef JZX_LIBRARY_NOEXCEPT
-TEST(AskReason, IsTheExceptionOfTheHandlerAndOfAllThatIsQueuedBehindIt) {
+TEST_P(AskReason, IsTheExceptionOfTheHandlerAndOfAllThatIsQueuedBehindIt) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   Future<int> first = cell.ask(Explode{});
@@ -50,7 +52,7 @@ TEST(AskReason, IsTheExceptionOfTheHandlerAndOfAllThatIsQueuedBehindIt) {
 }
 #endif
 
-TEST(AskReason, IsThatOfAnActorWhichFails) {
+TEST_P(AskReason, IsThatOfAnActorWhichFails) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   Future<int> first = cell.ask(Give{});
@@ -60,7 +62,7 @@ TEST(AskReason, IsThatOfAnActorWhichFails) {
   expect_gone(second, "the actor ended: fail: gave up");
 }
 
-TEST(AskReason, IsThatOfAnActorWhichWasKilled) {
+TEST_P(AskReason, IsThatOfAnActorWhichWasKilled) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   Future<int> asked = cell.ask(Get{});
@@ -79,7 +81,7 @@ struct Sleeper {
   }
 };
 
-TEST(AskReason, IsThatOfAnActorWhoseHandlerWaited) {
+TEST_P(AskReason, IsThatOfAnActorWhoseHandlerWaited) {
   ClockedLoop loop;
   const auto sleeper = loop.spawn<Sleeper>();
   Future<int> asked = sleeper.ask(Get{});
@@ -89,7 +91,7 @@ TEST(AskReason, IsThatOfAnActorWhoseHandlerWaited) {
   expect_gone(asked, "the actor ended: killed");
 }
 
-TEST(AskReason, IsThatOfAnActorWhichKeptThePromise) {
+TEST_P(AskReason, IsThatOfAnActorWhichKeptThePromise) {
   struct Keeper {
     std::unique_ptr<Promise<int>> kept = nullptr;
     void on(Leave, Context& context) { context.fail("forgot"); }
@@ -102,7 +104,7 @@ TEST(AskReason, IsThatOfAnActorWhichKeptThePromise) {
   expect_gone(future, "the actor ended: fail: forgot");
 }
 
-TEST(AskReason, IsAMissingHandlerIfTheActorLivesOn) {
+TEST_P(AskReason, IsAMissingHandlerIfTheActorLivesOn) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   const Result<int> result = loop.run_until(ask<int>(cell, Unknown{}));
@@ -110,7 +112,7 @@ TEST(AskReason, IsAMissingHandlerIfTheActorLivesOn) {
   EXPECT_STREQ(result.error().message(), "the actor has no handler for this message");
 }
 
-TEST(AskReason, IsToldByAChildThatEndsBeforeItsParent) {
+TEST_P(AskReason, IsToldByAChildThatEndsBeforeItsParent) {
   struct Parent {
     void on_start(Context& context) { child = context.spawn_child<Cell>(); }
     ActorRef<Cell> child{};
@@ -129,7 +131,9 @@ TEST(AskReason, IsToldByAChildThatEndsBeforeItsParent) {
 
 using LateReply = Recorder::DeadLetter;
 
-TEST(LateReply, IsToldToTheObserver) {
+JZX_SUITE_ON_ALL_DRIVERS(ALateReply);
+
+TEST_P(ALateReply, IsToldToTheObserver) {
   ClockedLoop loop(Time::jumping);
   const auto cell = loop.spawn<Cell>();
   const auto sleeper = loop.spawn<Sleeper>();
@@ -145,7 +149,7 @@ TEST(LateReply, IsToldToTheObserver) {
   EXPECT_EQ(loop.ledger().handled, 2u);
 }
 
-TEST(LateReply, IsToldOfAFutureThatWasCancelled) {
+TEST_P(ALateReply, IsToldOfAFutureThatWasCancelled) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   Future<int> asked = cell.ask(Get{});
@@ -156,7 +160,7 @@ TEST(LateReply, IsToldOfAFutureThatWasCancelled) {
   EXPECT_EQ(loop.seen().dead.front().reason, DeadLetterReason::late_reply);
 }
 
-TEST(LateReply, IsNotToldOfOneThatWasTaken) {
+TEST_P(ALateReply, IsNotToldOfOneThatWasTaken) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   int got = 0;
@@ -168,7 +172,9 @@ TEST(LateReply, IsNotToldOfOneThatWasTaken) {
 
 // ---- for so long only ----
 
-TEST(AskFor, GivesTheAnswerThatComesInTime) {
+JZX_SUITE_ON_ALL_DRIVERS(AskFor);
+
+TEST_P(AskFor, GivesTheAnswerThatComesInTime) {
   ClockedLoop loop;
   const auto sleeper = loop.spawn<Sleeper>();
   Future<int> asked = sleeper.ask_for(1001ms, Get{});
@@ -177,7 +183,7 @@ TEST(AskFor, GivesTheAnswerThatComesInTime) {
   EXPECT_TRUE(loop.seen().dead.empty());
 }
 
-TEST(AskFor, IsTimedOutWhenTheTimeIsUpAndTheAnswerIsLate) {
+TEST_P(AskFor, IsTimedOutWhenTheTimeIsUpAndTheAnswerIsLate) {
   ClockedLoop loop;
   const auto sleeper = loop.spawn<Sleeper>();
   Future<int> asked = sleeper.ask_for(10ms, Get{});
@@ -191,14 +197,14 @@ TEST(AskFor, IsTimedOutWhenTheTimeIsUpAndTheAnswerIsLate) {
   EXPECT_EQ(loop.seen().dead.front().reason, DeadLetterReason::late_reply);
 }
 
-TEST(AskFor, ByAPlainPidIsTimedOutToo) {
+TEST_P(AskFor, ByAPlainPidIsTimedOutToo) {
   ClockedLoop loop(Time::jumping);
   const Pid slow = loop.spawn<Sleeper>();
   EXPECT_EQ(loop.run_until(ask_for<int>(5ms, slow, Get{})).error().code(), Errc::timed_out);
   EXPECT_EQ(loop.run_until(ask_for<int>(5s, slow, Get{})).value(), 1);
 }
 
-TEST(AskFor, OfOneThatIsGoneFailsAtOnce) {
+TEST_P(AskFor, OfOneThatIsGoneFailsAtOnce) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   EXPECT_EQ(loop.kill(cell), Errc::ok);
@@ -207,7 +213,7 @@ TEST(AskFor, OfOneThatIsGoneFailsAtOnce) {
   EXPECT_EQ(ActorRef<Cell>().ask_for(1s, Get{}).get().error().code(), Errc::no_such_actor);
 }
 
-TEST(AskFor, HearsWhyTheActorEnds) {
+TEST_P(AskFor, HearsWhyTheActorEnds) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   Future<int> asked = cell.ask_for(1s, Get{});
@@ -216,7 +222,7 @@ TEST(AskFor, HearsWhyTheActorEnds) {
   expect_gone(asked, "the actor ended: killed");
 }
 
-TEST(AskFor, MayBeDroppedAndTheLoopEnded) {
+TEST_P(AskFor, MayBeDroppedAndTheLoopEnded) {
   ClockedLoop loop;
   const auto sleeper = loop.spawn<Sleeper>();
   { Future<int> dropped = sleeper.ask_for(2s, Get{}); }
@@ -234,7 +240,7 @@ struct Quick {
   }
 };
 
-TEST(AskFor, OnWorkersHasOneEndWhateverComesFirst) {
+TEST(AskForOnWorkers, HasOneEndWhateverComesFirst) {
   Runtime runtime = Runtime::builder().workers(2).build();
   const auto quick = runtime.spawn<Quick>();
   for (int round = 0; round < 20; ++round) {

@@ -43,7 +43,9 @@ ActorRef<Node> spawn_named(SystemFace& system, const char* name) {
   return system.spawn_with<Node>(options);
 }
 
-TEST(Deadlock, OfTwoIsToldToTheOneThatClosesTheCycle) {
+JZX_SUITE_ON_ALL_DRIVERS(Deadlock);
+
+TEST_P(Deadlock, OfTwoIsToldToTheOneThatClosesTheCycle) {
   ClockedLoop loop(Time::manual, detecting());
   const auto a = spawn_named(loop, "A");
   const auto b = spawn_named(loop, "B");
@@ -57,7 +59,7 @@ TEST(Deadlock, OfTwoIsToldToTheOneThatClosesTheCycle) {
   EXPECT_EQ(loop.run_until(b.ask(Question{0})).value(), 0);
 }
 
-TEST(Deadlock, OfThreeNamesThemAll) {
+TEST_P(Deadlock, OfThreeNamesThemAll) {
   ClockedLoop loop(Time::manual, detecting());
   const auto a = spawn_named(loop, "A");
   const auto b = spawn_named(loop, "B");
@@ -69,7 +71,7 @@ TEST(Deadlock, OfThreeNamesThemAll) {
   EXPECT_STREQ(answer.error().message(), "C waits for A waits for B waits for C");
 }
 
-TEST(Deadlock, OfOneThatAsksItself) {
+TEST_P(Deadlock, OfOneThatAsksItself) {
   ClockedLoop loop(Time::manual, detecting());
   const auto a = loop.spawn<Node>();
   a << Knows{a};
@@ -78,7 +80,7 @@ TEST(Deadlock, OfOneThatAsksItself) {
   EXPECT_NE(std::string(answer.error().message()).find("Node waits for"), std::string::npos);
 }
 
-TEST(Deadlock, IsNotSeenInAChainThatEnds) {
+TEST_P(Deadlock, IsNotSeenInAChainThatEnds) {
   ClockedLoop loop(Time::manual, detecting());
   const auto a = spawn_named(loop, "A");
   const auto b = spawn_named(loop, "B");
@@ -90,7 +92,7 @@ TEST(Deadlock, IsNotSeenInAChainThatEnds) {
   }
 }
 
-TEST(Deadlock, OfFibersIsToldByGet) {
+TEST_P(Deadlock, OfFibersIsToldByGet) {
   ClockedLoop loop(Time::manual, detecting());
   Errc first = Errc::ok;
   Errc second = Errc::ok;
@@ -120,7 +122,7 @@ TEST(Deadlock, OfFibersIsToldByGet) {
   EXPECT_EQ(text, "two waits for one waits for two");
 }
 
-TEST(Deadlock, IsToldToTheObserver) {
+TEST(DeadlockOfALoop, IsToldToTheObserver) {
   struct Listener final : Observer {
     std::vector<std::string> cycles;
     void deadlock(ActorId, const char* cycle) override { cycles.emplace_back(cycle); }
@@ -135,7 +137,7 @@ TEST(Deadlock, IsToldToTheObserver) {
   EXPECT_EQ(listener.cycles, std::vector<std::string>{"A waits for A"});
 }
 
-TEST(Deadlock, OnWorkersEveryRingIsBrokenAndNothingElseIs) {
+TEST(DeadlockOnWorkers, EveryRingIsBrokenAndNothingElseIs) {
   struct Quiet final : Observer {
     void deadlock(ActorId, const char*) override {}
   };

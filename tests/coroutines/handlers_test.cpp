@@ -60,7 +60,9 @@ struct Clerk {
   }
 };
 
-TEST(CoroutineHandler, AnswersWithWhatItsTaskReturns) {
+JZX_SUITE_ON_ALL_DRIVERS(CoroutineHandler);
+
+TEST_P(CoroutineHandler, AnswersWithWhatItsTaskReturns) {
   ClockedLoop loop;
   const auto clerk = loop.spawn<Clerk>();
   clerk << Add{42};
@@ -69,7 +71,7 @@ TEST(CoroutineHandler, AnswersWithWhatItsTaskReturns) {
   EXPECT_EQ(loop.run_until(ask<int>(clerk.pid(), Get{})).value(), 42) << "by a plain Pid";
 }
 
-TEST(CoroutineHandler, ThatDoesNotWaitNeedsOneTurn) {
+TEST_P(CoroutineHandler, ThatDoesNotWaitNeedsOneTurn) {
   ClockedLoop loop;
   const auto clerk = loop.spawn<Clerk>();
   Future<int> first = clerk.ask(Get{});
@@ -81,7 +83,7 @@ TEST(CoroutineHandler, ThatDoesNotWaitNeedsOneTurn) {
   EXPECT_EQ(second.get().value(), 1);
 }
 
-TEST(CoroutineHandler, KeepsTheNextMessageWaitingUntilItIsDone) {
+TEST_P(CoroutineHandler, KeepsTheNextMessageWaitingUntilItIsDone) {
   ClockedLoop loop;
   const auto clerk = loop.spawn<Clerk>();
   Future<int> later = clerk.ask(Later{10});
@@ -97,13 +99,13 @@ TEST(CoroutineHandler, KeepsTheNextMessageWaitingUntilItIsDone) {
   EXPECT_EQ(loop.ledger().handled, 3u);
 }
 
-TEST(CoroutineHandler, MayReferToItsMessageWhileItWaits) {
+TEST_P(CoroutineHandler, MayReferToItsMessageWhileItWaits) {
   ClockedLoop loop(Time::jumping);
   const auto clerk = loop.spawn<Clerk>();
   EXPECT_EQ(loop.run_until(clerk.ask(Own{std::make_unique<int>(9)})).value(), 9);
 }
 
-TEST(CoroutineHandler, ThatEndsWithAnErrorRejectsTheAskAndItsActorGoesOn) {
+TEST_P(CoroutineHandler, ThatEndsWithAnErrorRejectsTheAskAndItsActorGoesOn) {
   ClockedLoop loop;
   const auto clerk = loop.spawn<Clerk>();
   const Result<int> failed = loop.run_until(clerk.ask(Fail{}));
@@ -112,7 +114,7 @@ TEST(CoroutineHandler, ThatEndsWithAnErrorRejectsTheAskAndItsActorGoesOn) {
   EXPECT_TRUE(loop.run_until(clerk.ask(Get{})).ok());
 }
 
-TEST(CoroutineHandler, OfAPlainMessageThatEndsWithAnErrorEndsItsActor) {
+TEST_P(CoroutineHandler, OfAPlainMessageThatEndsWithAnErrorEndsItsActor) {
   ClockedLoop loop;
   const auto clerk = loop.spawn<Clerk>();
   clerk << Fail{} << Add{1};
@@ -124,7 +126,7 @@ TEST(CoroutineHandler, OfAPlainMessageThatEndsWithAnErrorEndsItsActor) {
 }
 
 #ifndef JZX_LIBRARY_NOEXCEPT
-TEST(CoroutineHandler, OfAPlainMessageThatThrowsEndsItsActorInPanic) {
+TEST_P(CoroutineHandler, OfAPlainMessageThatThrowsEndsItsActorInPanic) {
   ClockedLoop loop;
   const auto clerk = loop.spawn<Clerk>();
   clerk << Throw{};
@@ -133,7 +135,7 @@ TEST(CoroutineHandler, OfAPlainMessageThatThrowsEndsItsActorInPanic) {
   EXPECT_EQ(loop.seen().stop_of(clerk.id()).text, "thrown");
 }
 
-TEST(CoroutineHandler, ThatThrowsRejectsTheAskWithTheException) {
+TEST_P(CoroutineHandler, ThatThrowsRejectsTheAskWithTheException) {
   ClockedLoop loop;
   const auto clerk = loop.spawn<Clerk>();
   Result<int> failed = loop.run_until(clerk.ask(Throw{}));
@@ -142,7 +144,7 @@ TEST(CoroutineHandler, ThatThrowsRejectsTheAskWithTheException) {
 }
 #endif
 
-TEST(CoroutineHandler, IsFoundForAMessageThroughAPlainPid) {
+TEST_P(CoroutineHandler, IsFoundForAMessageThroughAPlainPid) {
   ClockedLoop loop(Time::jumping);
   const auto clerk = loop.spawn<Clerk>();
   clerk.pid() << Later{5};
@@ -151,7 +153,7 @@ TEST(CoroutineHandler, IsFoundForAMessageThroughAPlainPid) {
 
 // ---- ending ----
 
-TEST(CoroutineHandler, IsAskedToStopWhenItsActorIsStopped) {
+TEST_P(CoroutineHandler, IsAskedToStopWhenItsActorIsStopped) {
   std::vector<std::string> notes;
   ClockedLoop loop;
   const auto clerk = loop.spawn<Clerk>(&notes);
@@ -168,7 +170,7 @@ TEST(CoroutineHandler, IsAskedToStopWhenItsActorIsStopped) {
   EXPECT_EQ(loop.seen().stop_of(clerk.id()).reason, ExitReason::normal);
 }
 
-TEST(CoroutineHandler, IsAskedToStopWhenTheSystemEnds) {
+TEST_P(CoroutineHandler, IsAskedToStopWhenTheSystemEnds) {
   std::vector<std::string> notes;
   Future<int> asked;
   {
@@ -197,7 +199,7 @@ struct Employer {
   }
 };
 
-TEST(CoroutineHandler, ThatWaitsForATaskEndsWithTheSystemWhicheverIsEndedFirst) {
+TEST_P(CoroutineHandler, ThatWaitsForATaskEndsWithTheSystemWhicheverIsEndedFirst) {
   for (const bool has_begun : {false, true}) {
     Future<int> asked;
     {
@@ -215,7 +217,7 @@ TEST(CoroutineHandler, ThatWaitsForATaskEndsWithTheSystemWhicheverIsEndedFirst) 
   }
 }
 
-TEST(CoroutineHandler, IsDoneBeforeItsActorEnds) {
+TEST_P(CoroutineHandler, IsDoneBeforeItsActorEnds) {
   struct Stubborn {
     std::vector<std::string>& notes;
     Task<void> on(Wait) {
@@ -239,7 +241,7 @@ TEST(CoroutineHandler, IsDoneBeforeItsActorEnds) {
   EXPECT_EQ(notes, (std::vector<std::string>{"it was cancelled", "asked", "on_stop"}));
 }
 
-TEST(CoroutineHandler, MayStopItsActorAndStillAnswers) {
+TEST_P(CoroutineHandler, MayStopItsActorAndStillAnswers) {
   struct Last {
     Task<int> on(Get) {
       Self self = co_await this_actor();
@@ -281,7 +283,7 @@ struct Client {
   }
 };
 
-TEST(CoroutineHandler, KnowsItsActorAndTheSenderAfterAWait) {
+TEST_P(CoroutineHandler, KnowsItsActorAndTheSenderAfterAWait) {
   int got = 0;
   ClockedLoop loop(Time::jumping);
   const auto server = loop.spawn<Server>();
@@ -290,7 +292,7 @@ TEST(CoroutineHandler, KnowsItsActorAndTheSenderAfterAWait) {
   EXPECT_EQ(got, 7);
 }
 
-TEST(CoroutineHandler, HearsOfOthersEnds) {
+TEST_P(CoroutineHandler, HearsOfOthersEnds) {
   struct Watcher {
     std::string& text;
     Task<void> on(const Down& down) {
@@ -338,7 +340,7 @@ struct Door {
   static constexpr bool interleaves = true;
 };
 
-TEST(CoroutineHandler, MayBeAFunctionOfBecomeAndOutlivesUnbecome) {
+TEST_P(CoroutineHandler, MayBeAFunctionOfBecomeAndOutlivesUnbecome) {
   ClockedLoop loop;
   const auto door = loop.spawn<Door>();
   door << Add{0};
@@ -373,7 +375,7 @@ struct Gate {
   }
 };
 
-TEST(CoroutineHandler, StandsBesideHandlersThatStash) {
+TEST_P(CoroutineHandler, StandsBesideHandlersThatStash) {
   ClockedLoop loop(Time::jumping);
   const auto gate = loop.spawn<Gate>();
   gate << Add{1} << Add{2};
@@ -384,7 +386,7 @@ TEST(CoroutineHandler, StandsBesideHandlersThatStash) {
 
 // ---- memory ----
 
-TEST(CoroutineHandler, EndsItsMessageExactlyOnce) {
+TEST_P(CoroutineHandler, EndsItsMessageExactlyOnce) {
   struct Keeper {
     Task<void> on(Small) {
       auto slept = sleep(1ms);
@@ -408,7 +410,7 @@ TEST(CoroutineHandler, EndsItsMessageExactlyOnce) {
   EXPECT_EQ(census.ended(), 3);
 }
 
-TEST(CoroutineHandler, WithoutMemoryForTheActorsRecordsRejectsTheAsk) {
+TEST_P(CoroutineHandler, WithoutMemoryForTheActorsRecordsRejectsTheAsk) {
   ClockedLoop loop;
   const auto clerk = loop.spawn<Clerk>();
   clerk << Add{1};

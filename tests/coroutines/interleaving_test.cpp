@@ -54,7 +54,9 @@ struct Store {
   }
 };
 
-TEST(Interleaving, TakesMessagesWhileHandlersWait) {
+JZX_SUITE_ON_ALL_DRIVERS(Interleaving);
+
+TEST_P(Interleaving, TakesMessagesWhileHandlersWait) {
   ClockedLoop loop;
   const auto store = loop.spawn<Store>();
   Future<int> first = store.ask(Fetch{1});
@@ -71,7 +73,7 @@ TEST(Interleaving, TakesMessagesWhileHandlersWait) {
   EXPECT_EQ(loop.run_until(store.ask(Sum{})).value(), 2);
 }
 
-TEST(Interleaving, ResumesHandlersInTheOrderInWhichTheyWereWoken) {
+TEST_P(Interleaving, ResumesHandlersInTheOrderInWhichTheyWereWoken) {
   std::vector<std::string> notes;
   ClockedLoop loop;
   const auto store = loop.spawn<Store>(&notes);
@@ -81,22 +83,60 @@ TEST(Interleaving, ResumesHandlersInTheOrderInWhichTheyWereWoken) {
   EXPECT_EQ(notes, (std::vector<std::string>{"3", "1", "2"}));
 }
 
-TEST(Interleaving, HandlersThatAreWokenDoNotKeepMailWaiting) {
-  LoopOptions options;
-  options.max_msgs_per_actor = 4;
-  ClockedLoop loop(Time::manual, options);
-  const auto store = loop.spawn<Store>();
-  std::vector<Future<int>> asked;
-  for (int i = 0; i < 100; ++i) asked.push_back(store.ask(Fetch{1}));
-  loop.settle();
-  store << Put{1, 7};
-  Future<int> sum = store.ask(Sum{});
-  loop.settle();
-  EXPECT_LT(sum.get().value(), 100) << "it did not wait for all of them";
-  for (Future<int>& one : asked) EXPECT_EQ(one.get().value(), 7);
+TEST_P(Interleaving, HandlersThatAreWokenDoNotKeepMailWaiting) {
+  for (const uint32_t messages_per_turn : {1u, 2u, 4u}) {
+    SCOPED_TRACE(messages_per_turn);
+    LoopOptions options;
+    options.max_msgs_per_actor = messages_per_turn;
+    ClockedLoop loop(Time::manual, options);
+    const auto store = loop.spawn<Store>();
+    std::vector<Future<int>> asked;
+    for (int i = 0; i < 100; ++i) asked.push_back(store.ask(Fetch{1}));
+    loop.settle();
+    store << Put{1, 7};
+    Future<int> sum = store.ask(Sum{});
+    loop.settle();
+    EXPECT_LT(sum.get().value(), 100) << "it did not wait for all of them";
+    for (Future<int>& one : asked) EXPECT_EQ(one.get().value(), 7);
+  }
 }
 
-TEST(Interleaving, AStoppedActorEndsWhenItsHandlersHave) {
+struct Serve {};
+struct Return {};
+struct Referee {
+  static constexpr bool interleaves = true;
+  Notify here;
+  Notify there;
+  bool is_over = false;
+  Task<void> on(Serve) { return play(here, there); }
+  Task<void> on(Return) { return play(there, here); }
+  void on(Leave) { is_over = true; }
+  Task<void> play(Notify& mine, Notify& other) {
+    while (!is_over) {
+      other.notify_one();
+      auto ball = mine.wait();
+      co_await co_await ball;
+    }
+    other.notify_one();
+  }
+};
+
+TEST_P(Interleaving, HandlersThatWakeOneAnotherDoNotKeepMailWaiting) {
+  for (const uint32_t messages_per_turn : {1u, 2u, 4u}) {
+    SCOPED_TRACE(messages_per_turn);
+    LoopOptions options;
+    options.max_msgs_per_actor = messages_per_turn;
+    ClockedLoop loop(Time::manual, options);
+    const auto referee = loop.spawn<Referee>();
+    referee << Serve{} << Return{};
+    (void)loop.run_once(0ms);
+    Future<void> over = referee.ask(Leave{});
+    for (int tick = 0; tick < 100 && !over.is_ready(); ++tick) (void)loop.run_once(0ms);
+    EXPECT_TRUE(over.is_ready());
+  }
+}
+
+TEST_P(Interleaving, AStoppedActorEndsWhenItsHandlersHave) {
   std::vector<std::string> notes;
   ClockedLoop loop;
   const auto store = loop.spawn<Store>(&notes);
@@ -111,7 +151,7 @@ TEST(Interleaving, AStoppedActorEndsWhenItsHandlersHave) {
   EXPECT_EQ(loop.ledger().dead_lettered, 1u);
 }
 
-TEST(Interleaving, AHandlerThatFailsTakesTheOthersWithIt) {
+TEST_P(Interleaving, AHandlerThatFailsTakesTheOthersWithIt) {
   std::vector<std::string> notes;
   ClockedLoop loop;
   const auto store = loop.spawn<Store>(&notes);
@@ -143,7 +183,7 @@ struct Slow {
   void on(Crash) {}
 };
 
-TEST(Interleaving, AKilledActorAsksEveryHandlerOnce) {
+TEST_P(Interleaving, AKilledActorAsksEveryHandlerOnce) {
   ClockedLoop loop;
   const auto slow = loop.spawn<Slow>();
   for (int i = 0; i < 200; ++i) slow << Fetch{i};
@@ -155,7 +195,7 @@ TEST(Interleaving, AKilledActorAsksEveryHandlerOnce) {
   EXPECT_EQ(loop.seen().stop_of(slow.id()).reason, ExitReason::killed);
 }
 
-TEST(Interleaving, HandlersAreAskedToStopWhenTheSystemEnds) {
+TEST_P(Interleaving, HandlersAreAskedToStopWhenTheSystemEnds) {
   std::vector<std::string> notes;
   std::vector<Future<int>> asked;
   {
@@ -192,7 +232,7 @@ struct Counter {
   int64_t on(Sum) { return done; }
 };
 
-TEST(Interleaving, OnWorkersNeedsNoLock) {
+TEST(InterleavingOnWorkers, NeedsNoLock) {
   Runtime runtime = Runtime::builder().workers(2).build();
   const auto counter = runtime.spawn<Counter>();
   std::vector<Future<int>> asked;
@@ -203,7 +243,7 @@ TEST(Interleaving, OnWorkersNeedsNoLock) {
   EXPECT_EQ(counter.ask(Sum{}).get().value(), 200);
 }
 
-TEST(Interleaving, OnWorkersManyAreKilledWhileTheyAreWoken) {
+TEST(InterleavingOnWorkers, ManyAreKilledWhileTheyAreWoken) {
   Runtime runtime = Runtime::builder().workers(2).build();
   for (int round = 0; round < 50; ++round) {
     const auto counter = runtime.spawn<Counter>();

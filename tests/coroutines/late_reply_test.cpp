@@ -28,7 +28,9 @@ void expect_one_late_reply(ClockedLoop& loop, ActorId who_asked) {
   EXPECT_NE(one.type.find("Get"), std::string::npos);
 }
 
-TEST(LateReplyToAFiber, IsToldWhenItsTimeWasUp) {
+JZX_SUITE_ON_ALL_DRIVERS(LateReplyToAFiber);
+
+TEST_P(LateReplyToAFiber, IsToldWhenItsTimeWasUp) {
   ClockedLoop loop;
   const auto slow = loop.spawn<Slow>();
   std::optional<Result<int>> answer;
@@ -45,7 +47,7 @@ TEST(LateReplyToAFiber, IsToldWhenItsTimeWasUp) {
   expect_one_late_reply(loop, fiber.id());
 }
 
-TEST(LateReplyToAFiber, IsToldWhenItWasKilled) {
+TEST_P(LateReplyToAFiber, IsToldWhenItWasKilled) {
   ClockedLoop loop;
   const auto slow = loop.spawn<Slow>();
   const Pid fiber = loop.spawn_fn([&] { (void)slow.ask(Get{}).get(); });
@@ -57,7 +59,7 @@ TEST(LateReplyToAFiber, IsToldWhenItWasKilled) {
   expect_one_late_reply(loop, fiber.id());
 }
 
-TEST(LateReplyToAFiber, IsNotToldOfOneThatComesInTime) {
+TEST_P(LateReplyToAFiber, IsNotToldOfOneThatComesInTime) {
   ClockedLoop loop;
   const auto slow = loop.spawn<Slow>();
   std::optional<Result<int>> answer;

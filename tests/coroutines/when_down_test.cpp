@@ -11,7 +11,9 @@ struct Worker {
   void on(Fail, Context& context) { context.fail("tired"); }
 };
 
-TEST(WhenDown, TellsHowTheActorEnded) {
+JZX_SUITE_ON_ALL_DRIVERS(WhenDown);
+
+TEST_P(WhenDown, TellsHowTheActorEnded) {
   ClockedLoop loop;
   const auto worker = loop.spawn<Worker>();
   Future<Down> down = loop.when_down(worker);
@@ -26,7 +28,7 @@ TEST(WhenDown, TellsHowTheActorEnded) {
   EXPECT_STREQ(result->text.c_str(), "tired");
 }
 
-TEST(WhenDown, OfOneThatIsGoneTellsSoAtOnce) {
+TEST_P(WhenDown, OfOneThatIsGoneTellsSoAtOnce) {
   ClockedLoop loop;
   const auto worker = loop.spawn<Worker>();
   EXPECT_EQ(loop.kill(worker), Errc::ok);
@@ -34,7 +36,7 @@ TEST(WhenDown, OfOneThatIsGoneTellsSoAtOnce) {
   EXPECT_EQ(loop.run_until(loop.when_down(worker))->reason, ExitReason::noproc);
 }
 
-TEST(WhenDown, ThatIsDroppedWatchesNoMore) {
+TEST_P(WhenDown, ThatIsDroppedWatchesNoMore) {
   ClockedLoop loop;
   const auto worker = loop.spawn<Worker>();
   { Future<Down> dropped = loop.when_down(worker); }
@@ -42,7 +44,7 @@ TEST(WhenDown, ThatIsDroppedWatchesNoMore) {
   EXPECT_EQ(loop.seen().alive_count(), 1u) << "only the worker";
 }
 
-TEST(WhenDown, WithoutMemoryOrWithTheSystemItIsRejected) {
+TEST_P(WhenDown, WithoutMemoryOrWithTheSystemItIsRejected) {
   Future<Down> down;
   {
     ClockedLoop loop;
@@ -61,7 +63,7 @@ TEST(WhenDown, WithoutMemoryOrWithTheSystemItIsRejected) {
   EXPECT_FALSE(down.get().ok());
 }
 
-TEST(WhenDown, IsAwaitedByATask) {
+TEST_P(WhenDown, IsAwaitedByATask) {
   ClockedLoop loop;
   const auto worker = loop.spawn<Worker>();
   const auto watch = [](SystemFace& system, Pid whom) -> Task<int> {

@@ -39,7 +39,9 @@ struct Cell {
   int on(Explode) { throw std::runtime_error("exploded"); }
 };
 
-TEST(Ask, IsAnsweredWithWhatTheHandlerReturns) {
+JZX_SUITE_ON_ALL_DRIVERS(Ask);
+
+TEST_P(Ask, IsAnsweredWithWhatTheHandlerReturns) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>(42);
   Result<int> answer = loop.run_until(cell.ask(Get{}));
@@ -56,7 +58,7 @@ struct ListedCell {
   const char* on(Name) { return "not listed"; }
 };
 
-TEST(Ask, ByAPlainPidIsAnsweredIfTheActorListsTheMessageAndTheReplyIsOfThatType) {
+TEST_P(Ask, ByAPlainPidIsAnsweredIfTheActorListsTheMessageAndTheReplyIsOfThatType) {
   ClockedLoop loop;
   const Pid cell = loop.spawn<ListedCell>();
   EXPECT_TRUE(loop.run_until(ask<void>(cell, Set{8})).ok());
@@ -66,7 +68,7 @@ TEST(Ask, ByAPlainPidIsAnsweredIfTheActorListsTheMessageAndTheReplyIsOfThatType)
   EXPECT_EQ(loop.run_until(ask<int>(Pid(), Get{})).error().code(), Errc::no_such_actor);
 }
 
-TEST(Ask, OfAHandlerThatReturnsNothingSaysThatItWasDone) {
+TEST_P(Ask, OfAHandlerThatReturnsNothingSaysThatItWasDone) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   const Result<void> done = loop.run_until(cell.ask(Set{5}));
@@ -74,7 +76,7 @@ TEST(Ask, OfAHandlerThatReturnsNothingSaysThatItWasDone) {
   EXPECT_EQ(loop.run_until(cell.ask(Get{})).value(), 5);
 }
 
-TEST(Ask, CarriesAMoveOnlyMessageAndAMoveOnlyReply) {
+TEST_P(Ask, CarriesAMoveOnlyMessageAndAMoveOnlyReply) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   Result<std::unique_ptr<int>> answer = loop.run_until(cell.ask(Wrap{std::make_unique<int>(1)}));
@@ -82,7 +84,7 @@ TEST(Ask, CarriesAMoveOnlyMessageAndAMoveOnlyReply) {
   EXPECT_EQ(**answer, 2);
 }
 
-TEST(Ask, CopiesAReferenceThatTheHandlerReturns) {
+TEST_P(Ask, CopiesAReferenceThatTheHandlerReturns) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   Future<std::string> future = cell.ask(Name{});
@@ -91,14 +93,14 @@ TEST(Ask, CopiesAReferenceThatTheHandlerReturns) {
   EXPECT_EQ(future.get().value(), "cell") << "the actor is gone";
 }
 
-TEST(Ask, TravelsInsideTheEnvelopeWithAMessageOf24Bytes) {
+TEST(AskMessage, TravelsInsideTheEnvelopeWithAMessageOf24Bytes) {
   struct Three {
     uint64_t words[3];
   };
   static_assert(detail::fits_inline<detail::Ask<Three, std::string>>);
 }
 
-TEST(Ask, IsHandledInOrderWithSends) {
+TEST_P(Ask, IsHandledInOrderWithSends) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   cell << Set{1};
@@ -112,7 +114,7 @@ TEST(Ask, IsHandledInOrderWithSends) {
   EXPECT_EQ(second.get().value(), 2);
 }
 
-TEST(Ask, CanBeSentAsAPlainMessageAndTheReplyIsDropped) {
+TEST_P(Ask, CanBeSentAsAPlainMessageAndTheReplyIsDropped) {
   Census census;
   ClockedLoop loop;
   struct Maker {
@@ -125,7 +127,7 @@ TEST(Ask, CanBeSentAsAPlainMessageAndTheReplyIsDropped) {
   EXPECT_EQ(census.ended(), 1);
 }
 
-TEST(Ask, IsAnsweredByAHandlerThatStopsItsActor) {
+TEST_P(Ask, IsAnsweredByAHandlerThatStopsItsActor) {
   struct Last {
     int on(Get, Context& context) {
       context.stop();
@@ -141,7 +143,7 @@ TEST(Ask, IsAnsweredByAHandlerThatStopsItsActor) {
   EXPECT_FALSE(second.get().ok());
 }
 
-TEST(Ask, WhoseFutureIsDroppedIsHandledAllTheSame) {
+TEST_P(Ask, WhoseFutureIsDroppedIsHandledAllTheSame) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   (void)cell.ask(Set{3});
@@ -155,7 +157,7 @@ void expect_error(Result<int> result, Errc code) {
   EXPECT_EQ(result.error().code(), code) << result.error().message();
 }
 
-TEST(Ask, OfAnActorThatIsGoneIsAnErrorAtOnce) {
+TEST_P(Ask, OfAnActorThatIsGoneIsAnErrorAtOnce) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   EXPECT_EQ(loop.stop(cell), Errc::ok);
@@ -165,7 +167,7 @@ TEST(Ask, OfAnActorThatIsGoneIsAnErrorAtOnce) {
   expect_error(ActorRef<Cell>().ask(Get{}).get(), Errc::no_such_actor);
 }
 
-TEST(Ask, OfAFullMailboxIsAnErrorAtOnce) {
+TEST_P(Ask, OfAFullMailboxIsAnErrorAtOnce) {
   ClockedLoop loop;
   SpawnOptions options;
   options.mailbox_cap = 5;
@@ -176,7 +178,7 @@ TEST(Ask, OfAFullMailboxIsAnErrorAtOnce) {
   expect_error(future.get(), Errc::mailbox_full);
 }
 
-TEST(Ask, OfAnActorThatEndsFirstHearsWhy) {
+TEST_P(Ask, OfAnActorThatEndsFirstHearsWhy) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   cell << Finish{};
@@ -190,7 +192,7 @@ TEST(Ask, OfAnActorThatEndsFirstHearsWhy) {
   EXPECT_STREQ(result.error().message(), "the actor ended: normal");
 }
 
-TEST(Ask, StillQueuedWhenTheLoopIsDestroyedIsABrokenPromise) {
+TEST_P(Ask, StillQueuedWhenTheLoopIsDestroyedIsABrokenPromise) {
   std::optional<ClockedLoop> loop(std::in_place);
   Future<int> future = loop->spawn<Cell>().ask(Get{});
   loop.reset();
@@ -199,7 +201,7 @@ TEST(Ask, StillQueuedWhenTheLoopIsDestroyedIsABrokenPromise) {
 }
 
 #ifndef JZX_LIBRARY_NOEXCEPT
-TEST(Ask, OfAHandlerThatThrowsIsABrokenPromise) {
+TEST_P(Ask, OfAHandlerThatThrowsIsABrokenPromise) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>();
   Future<int> future = cell.ask(Explode{});
@@ -210,7 +212,7 @@ TEST(Ask, OfAHandlerThatThrowsIsABrokenPromise) {
 }
 #endif
 
-TEST(Ask, WithoutMemoryForItsMessageIsAnError) {
+TEST_P(Ask, WithoutMemoryForItsMessageIsAnError) {
   struct Big {
     explicit Big(int the_value) : value(the_value) {}
     int value;
@@ -230,7 +232,7 @@ TEST(Ask, WithoutMemoryForItsMessageIsAnError) {
 
 // ---- where the answer is waited for ----
 
-TEST(Ask, CannotBeWaitedForOnTheLoopsOwnThread) {
+TEST_P(Ask, CannotBeWaitedForOnTheLoopsOwnThread) {
   struct Asker {
     Asker(ActorRef<Cell> the_cell, Errc& the_code) : cell(the_cell), code(the_code) {}
     void on(Get) { code = cell.ask(Get{}).get().error().code(); }
@@ -245,7 +247,7 @@ TEST(Ask, CannotBeWaitedForOnTheLoopsOwnThread) {
   EXPECT_EQ(code, Errc::invalid_arg);
 }
 
-TEST(Ask, BlocksAnotherThreadUntilItIsAnswered) {
+TEST(AskFromAnotherThread, BlocksAnotherThreadUntilItIsAnswered) {
   ClockedLoop loop;
   const auto cell = loop.spawn<Cell>(7);
   int answer = 0;
@@ -258,7 +260,7 @@ TEST(Ask, BlocksAnotherThreadUntilItIsAnswered) {
   EXPECT_EQ(answer, 7);
 }
 
-TEST(Ask, ByAnActorIsAnsweredThroughThen) {
+TEST_P(Ask, ByAnActorIsAnsweredThroughThen) {
   struct Asker {
     Asker(ActorRef<Cell> the_cell, int& the_answer) : cell(the_cell), answer(the_answer) {}
     void on(Get, Context& context) {

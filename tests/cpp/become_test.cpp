@@ -37,7 +37,9 @@ struct Speaker {
   int on(Count) { return static_cast<int>(log->size()); }
 };
 
-TEST(Become, AnotherFunctionHandlesTheMessageFromTheNextOneOn) {
+JZX_SUITE_ON_ALL_DRIVERS(Become);
+
+TEST_P(Become, AnotherFunctionHandlesTheMessageFromTheNextOneOn) {
   ClockedLoop loop;
   std::vector<std::string> log;
   const auto speaker = loop.spawn<Speaker>(&log);
@@ -46,7 +48,7 @@ TEST(Become, AnotherFunctionHandlesTheMessageFromTheNextOneOn) {
   EXPECT_EQ(log, (std::vector<std::string>{"plain a", "loud b", "back", "plain c", "was back"}));
 }
 
-TEST(Become, WhatItDoesNotNameTheActorHandlesItself) {
+TEST_P(Become, WhatItDoesNotNameTheActorHandlesItself) {
   ClockedLoop loop;
   std::vector<std::string> log;
   const auto speaker = loop.spawn<Speaker>(&log);
@@ -55,7 +57,7 @@ TEST(Become, WhatItDoesNotNameTheActorHandlesItself) {
   EXPECT_EQ(log, (std::vector<std::string>{"loud a", "back", "loud b", "back", "plain c"}));
 }
 
-TEST(Become, AnAskIsAnsweredByTheFunctionThatStandsInFront) {
+TEST_P(Become, AnAskIsAnsweredByTheFunctionThatStandsInFront) {
   ClockedLoop loop;
   std::vector<std::string> log;
   const auto speaker = loop.spawn<Speaker>(&log);
@@ -77,7 +79,7 @@ struct Fickle {
   void on(Say) {}
 };
 
-TEST(Become, AFunctionMayEndItselfWhileItRuns) {
+TEST_P(Become, AFunctionMayEndItselfWhileItRuns) {
   ClockedLoop loop;
   auto token = std::make_shared<int>(7);
   const auto fickle = loop.spawn<Fickle>(token);
@@ -86,7 +88,7 @@ TEST(Become, AFunctionMayEndItselfWhileItRuns) {
   EXPECT_EQ(token.use_count(), 2) << "ours and the actor's";
 }
 
-TEST(Become, WhatIsLeftOfItEndsWithTheActor) {
+TEST_P(Become, WhatIsLeftOfItEndsWithTheActor) {
   auto token = std::make_shared<int>(7);
   {
     ClockedLoop loop;
@@ -136,7 +138,9 @@ struct Gate {
 
 Work work(int number) { return {number, std::string(40, 'x')}; }
 
-TEST(Stash, KeepsMessagesUntilTheyAreWantedInTheirOrder) {
+JZX_SUITE_ON_ALL_DRIVERS(Stash);
+
+TEST_P(Stash, KeepsMessagesUntilTheyAreWantedInTheirOrder) {
   ClockedLoop loop;
   std::vector<int> log;
   const auto gate = loop.spawn<Gate>(&log);
@@ -149,7 +153,7 @@ TEST(Stash, KeepsMessagesUntilTheyAreWantedInTheirOrder) {
   for (int i = 0; i <= 100; ++i) EXPECT_EQ(log[static_cast<size_t>(i)], i);
 }
 
-TEST(Stash, AnAskIsAnsweredWhenItIsHandledAtLast) {
+TEST_P(Stash, AnAskIsAnsweredWhenItIsHandledAtLast) {
   ClockedLoop loop;
   std::vector<int> log;
   const auto gate = loop.spawn<Gate>(&log);
@@ -162,7 +166,7 @@ TEST(Stash, AnAskIsAnsweredWhenItIsHandledAtLast) {
   EXPECT_EQ(*answer.get(), 0);
 }
 
-TEST(Stash, CountsTowardTheCapacityOfTheMailbox) {
+TEST_P(Stash, CountsTowardTheCapacityOfTheMailbox) {
   ClockedLoop loop;
   std::vector<int> log;
   const auto gate = loop.spawn_with<Gate>({.mailbox_cap = 4 + 8}, &log);
@@ -174,7 +178,7 @@ TEST(Stash, CountsTowardTheCapacityOfTheMailbox) {
   EXPECT_EQ(loop.kill(gate), Errc::ok);
 }
 
-TEST(Stash, WhatIsPutAsideIsDeadLetteredWhenTheActorEnds) {
+TEST_P(Stash, WhatIsPutAsideIsDeadLetteredWhenTheActorEnds) {
   ClockedLoop loop;  // checks, when it ends, that the ledger balances
   std::vector<int> log;
   const auto gate = loop.spawn<Gate>(&log);
@@ -185,7 +189,7 @@ TEST(Stash, WhatIsPutAsideIsDeadLetteredWhenTheActorEnds) {
   EXPECT_EQ(loop.seen().dead.size(), 10u);
 }
 
-TEST(Stash, IsRefusedForAnotherMessageThanTheOneBeingHandled) {
+TEST_P(Stash, IsRefusedForAnotherMessageThanTheOneBeingHandled) {
   ClockedLoop loop;
   std::vector<int> log;
   const auto gate = loop.spawn<Gate>(&log);

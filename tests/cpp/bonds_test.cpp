@@ -44,7 +44,7 @@ struct Bonded {
   MonitorRef ref;
 };
 
-class Bonds : public ::testing::Test {
+class Bonds : public OnAnyDriver {
  protected:
   std::vector<std::string> log;
   ClockedLoop loop;
@@ -57,10 +57,12 @@ class Bonds : public ::testing::Test {
   }
 };
 
-using Link = Bonds;
-using Monitor = Bonds;
+class Link : public Bonds {};
+class Monitor : public Bonds {};
+JZX_ON_ALL_DRIVERS(Link);
+JZX_ON_ALL_DRIVERS(Monitor);
 
-TEST_F(Link, EndsTheOtherWhenOneFails) {
+TEST_P(Link, EndsTheOtherWhenOneFails) {
   EXPECT_EQ(tell(a, LinkTo{b}), Errc::ok);
   a << Fail{"broken"};
   loop.settle();
@@ -68,7 +70,7 @@ TEST_F(Link, EndsTheOtherWhenOneFails) {
   EXPECT_EQ(loop.seen().stop_of(b.id()).reason, ExitReason::fail);
 }
 
-TEST_F(Link, LetsTheOtherLiveWhenOneEndsNormally) {
+TEST_P(Link, LetsTheOtherLiveWhenOneEndsNormally) {
   EXPECT_EQ(tell(a, LinkTo{b}), Errc::ok);
   a << Finish{};
   loop.settle();
@@ -76,7 +78,7 @@ TEST_F(Link, LetsTheOtherLiveWhenOneEndsNormally) {
   EXPECT_TRUE(log.empty());
 }
 
-TEST_F(Link, BecomesAMessageForOneThatTrapsExits) {
+TEST_P(Link, BecomesAMessageForOneThatTrapsExits) {
   EXPECT_EQ(tell(a, LinkTo{b}), Errc::ok);
   EXPECT_EQ(tell(b, Trap{}), Errc::ok);
   a << Fail{"broken"};
@@ -85,7 +87,7 @@ TEST_F(Link, BecomesAMessageForOneThatTrapsExits) {
   EXPECT_EQ(log, std::vector<std::string>{"exit fail broken"});
 }
 
-TEST_F(Link, CanBeUndone) {
+TEST_P(Link, CanBeUndone) {
   EXPECT_EQ(loop.link(a, b), Errc::ok);
   EXPECT_EQ(loop.unlink(a, b), Errc::ok);
   EXPECT_EQ(loop.kill(a), Errc::ok);
@@ -93,14 +95,14 @@ TEST_F(Link, CanBeUndone) {
   EXPECT_TRUE(loop.seen().is_alive(b.id()));
 }
 
-TEST_F(Link, ToOneThatIsGoneIsRefused) {
+TEST_P(Link, ToOneThatIsGoneIsRefused) {
   b << Finish{};
   loop.settle();
   EXPECT_EQ(tell(a, LinkTo{b}), Errc::no_such_actor);
   EXPECT_EQ(tell(a, LinkTo{a}), Errc::invalid_arg);
 }
 
-TEST_F(Monitor, TellsOnceHowTheTargetEnded) {
+TEST_P(Monitor, TellsOnceHowTheTargetEnded) {
   EXPECT_EQ(tell(a, MonitorIt{b}), Errc::ok);
   b << Fail{"worn out"};
   loop.settle();
@@ -108,7 +110,7 @@ TEST_F(Monitor, TellsOnceHowTheTargetEnded) {
   EXPECT_TRUE(loop.seen().is_alive(a.id()));
 }
 
-TEST_F(Monitor, OfOneThatIsGoneTellsAtOnce) {
+TEST_P(Monitor, OfOneThatIsGoneTellsAtOnce) {
   b << Finish{};
   loop.settle();
   EXPECT_EQ(tell(a, MonitorIt{b}), Errc::ok);
@@ -116,7 +118,7 @@ TEST_F(Monitor, OfOneThatIsGoneTellsAtOnce) {
   EXPECT_EQ(log, std::vector<std::string>{"down noproc "});
 }
 
-TEST_F(Monitor, CanBeForgotten) {
+TEST_P(Monitor, CanBeForgotten) {
   EXPECT_EQ(tell(a, MonitorIt{b}), Errc::ok);
   EXPECT_EQ(tell(a, Forget{}), Errc::ok);
   EXPECT_EQ(tell(a, Forget{}), Errc::invalid_arg);
@@ -127,7 +129,9 @@ TEST_F(Monitor, CanBeForgotten) {
 
 // ---- which handlers are found for what the system tells ----
 
-TEST(Signals, ReachHandlersHoweverTheyTakeThem) {
+JZX_SUITE_ON_ALL_DRIVERS(Signals);
+
+TEST_P(Signals, ReachHandlersHoweverTheyTakeThem) {
   struct ByValue {
     explicit ByValue(int& the_count) : count(the_count) {}
     void on(Down) { ++count; }
@@ -160,7 +164,7 @@ TEST(Signals, ReachHandlersHoweverTheyTakeThem) {
   for (const int count : counts) EXPECT_EQ(count, 1);
 }
 
-TEST(Signals, WithoutAHandlerAreNotToldAndNoDeadLetters) {
+TEST_P(Signals, WithoutAHandlerAreNotToldAndNoDeadLetters) {
   struct Deaf {};
   ClockedLoop loop;
   const auto deaf = loop.spawn<Deaf>();

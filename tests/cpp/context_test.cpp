@@ -50,7 +50,9 @@ struct Adder {
 
 // ---- who ----
 
-TEST(Context, KnowsItselfUntypedAndTyped) {
+JZX_SUITE_ON_ALL_DRIVERS(AContext);
+
+TEST_P(AContext, KnowsItselfUntypedAndTyped) {
   struct Selfish {
     Pid pid;
     ActorRef<Selfish> ref;
@@ -92,7 +94,7 @@ struct Asker {
   int got = 0;
 };
 
-TEST(Context, RepliesToTheActorThatSent) {
+TEST_P(AContext, RepliesToTheActorThatSent) {
   ClockedLoop loop;
   const auto answerer = loop.spawn<Answerer>();
   const auto asker = loop.spawn<Asker>(answerer);
@@ -104,7 +106,7 @@ TEST(Context, RepliesToTheActorThatSent) {
   EXPECT_EQ(sender, asker.pid());
 }
 
-TEST(Context, HasNoSenderForWhatNoActorSent) {
+TEST_P(AContext, HasNoSenderForWhatNoActorSent) {
   ClockedLoop loop;
   const auto answerer = loop.spawn<Answerer>();
   answerer << Ping{1};
@@ -114,7 +116,7 @@ TEST(Context, HasNoSenderForWhatNoActorSent) {
   EXPECT_FALSE(sender);
 }
 
-TEST(Context, SendsToAnyReference) {
+TEST_P(AContext, SendsToAnyReference) {
   ClockedLoop loop;
   const auto adder = loop.spawn<Adder>();
   run_inside(loop, [&](Context& context) {
@@ -127,7 +129,7 @@ TEST(Context, SendsToAnyReference) {
 
 // ---- ending ----
 
-TEST(Context, StopTakesEffectWhenTheHandlerReturns) {
+TEST_P(AContext, StopTakesEffectWhenTheHandlerReturns) {
   ClockedLoop loop;
   bool after = false;
   const auto actor = loop.spawn<Inside>([&](Context& context) {
@@ -142,7 +144,7 @@ TEST(Context, StopTakesEffectWhenTheHandlerReturns) {
   EXPECT_EQ(loop.seen().dead.size(), 2u) << "the second, and the one it sent itself";
 }
 
-TEST(Context, FailEndsTheActorWithItsText) {
+TEST_P(AContext, FailEndsTheActorWithItsText) {
   ClockedLoop loop;
   const auto actor = loop.spawn<Idle>();
   actor << Fail{"out of patience"};
@@ -151,7 +153,7 @@ TEST(Context, FailEndsTheActorWithItsText) {
   EXPECT_EQ(loop.seen().stop_of(actor.id()).text, "out of patience");
 }
 
-TEST(Context, StopsAndKillsOthers) {
+TEST_P(AContext, StopsAndKillsOthers) {
   ClockedLoop loop;
   const auto a = loop.spawn<Idle>();
   const auto b = loop.spawn<Idle>();
@@ -177,7 +179,9 @@ struct Parent {
   std::vector<ChildExit>& exits;
 };
 
-TEST(SpawnChild, TellsTheParentHowTheChildEnded) {
+JZX_SUITE_ON_ALL_DRIVERS(SpawnChild);
+
+TEST_P(SpawnChild, TellsTheParentHowTheChildEnded) {
   std::vector<ChildExit> exits;
   ClockedLoop loop;
   const auto parent = loop.spawn<Parent>(exits);
@@ -196,7 +200,7 @@ TEST(SpawnChild, TellsTheParentHowTheChildEnded) {
   EXPECT_TRUE(loop.seen().is_alive(parent.id())) << "a plain parent goes on";
 }
 
-TEST(SpawnChild, StopsTheChildrenWithTheParentTheYoungestFirst) {
+TEST_P(SpawnChild, StopsTheChildrenWithTheParentTheYoungestFirst) {
   std::vector<ChildExit> exits;
   ClockedLoop loop;
   const auto parent = loop.spawn<Parent>(exits);
@@ -211,7 +215,9 @@ TEST(SpawnChild, StopsTheChildrenWithTheParentTheYoungestFirst) {
   EXPECT_TRUE(exits.empty()) << "it is ending and hears nothing";
 }
 
-TEST(Spawn, FromAHandlerMakesNoChild) {
+JZX_SUITE_ON_ALL_DRIVERS(SpawnInside);
+
+TEST_P(SpawnInside, FromAHandlerMakesNoChild) {
   ClockedLoop loop;
   ActorRef<Idle> made;
   const auto maker = loop.spawn<Inside>([&](Context& context) { made = context.spawn<Idle>(); });
@@ -225,7 +231,9 @@ TEST(Spawn, FromAHandlerMakesNoChild) {
 
 // ---- names ----
 
-TEST(Names, AreFoundUntilTheirActorEnds) {
+JZX_SUITE_ON_ALL_DRIVERS(Names);
+
+TEST_P(Names, AreFoundUntilTheirActorEnds) {
   ClockedLoop loop;
   const auto clerk = loop.spawn<Adder>();
   run_inside(loop, [&](Context& context) {
@@ -268,7 +276,9 @@ struct Ticker {
   TimerId last;
 };
 
-TEST(SendAfter, DeliversInTheOrderOfTheDeadlinesAndNeverEarly) {
+JZX_SUITE_ON_ALL_DRIVERS(SendAfter);
+
+TEST_P(SendAfter, DeliversInTheOrderOfTheDeadlinesAndNeverEarly) {
   std::vector<int> log;
   ClockedLoop loop;
   const auto ticker = loop.spawn<Ticker>(log);
@@ -282,7 +292,7 @@ TEST(SendAfter, DeliversInTheOrderOfTheDeadlinesAndNeverEarly) {
   EXPECT_TRUE(loop.run_until(ticker.ask(Pong{})).value()) << "whoever armed it is the sender";
 }
 
-TEST(SendAfter, CanBeCancelledUntilItFires) {
+TEST_P(SendAfter, CanBeCancelledUntilItFires) {
   std::vector<int> log;
   ClockedLoop loop;
   const auto ticker = loop.spawn<Ticker>(log);
@@ -294,7 +304,7 @@ TEST(SendAfter, CanBeCancelledUntilItFires) {
   EXPECT_EQ(log, (std::vector<int>{1, 2}));
 }
 
-TEST(SendAfter, ToAPidUsesItsListedHandlers) {
+TEST_P(SendAfter, ToAPidUsesItsListedHandlers) {
   ClockedLoop loop;
   const auto adder = loop.spawn<Adder>();
   EXPECT_EQ(loop.send_after(5ms, adder.pid(), Ping{6}), Errc::ok);
@@ -304,7 +314,7 @@ TEST(SendAfter, ToAPidUsesItsListedHandlers) {
   EXPECT_EQ(loop.seen().dead.size(), 1u);
 }
 
-TEST(SendAfter, WithANegativeDelayIsDueAtOnceAndWithTheLongestNever) {
+TEST_P(SendAfter, WithANegativeDelayIsDueAtOnceAndWithTheLongestNever) {
   std::vector<int> log;
   ClockedLoop loop;
   const auto ticker = loop.spawn<Ticker>(log);
@@ -317,7 +327,7 @@ TEST(SendAfter, WithANegativeDelayIsDueAtOnceAndWithTheLongestNever) {
   EXPECT_EQ(log, std::vector<int>{1});
 }
 
-TEST(SendAfter, RunsTheLoopToTheDeadline) {
+TEST_P(SendAfter, RunsTheLoopToTheDeadline) {
   struct Alarm {
     void on(Go, Context& context) { context.stop(); }
   };

@@ -21,7 +21,7 @@ struct Worker {
   int number;
 };
 
-class DynamicChildren : public ::testing::Test {
+class DynamicChildren : public OnAnyDriver {
  protected:
   ActorRef<Worker> typed(const Pid& pid) { return ActorRef<Worker>(pid); }
 
@@ -29,8 +29,9 @@ class DynamicChildren : public ::testing::Test {
   SupervisorRef family =
       loop.supervise({.intensity = 10, .period = 1000ms}, {jzx::child<Worker>("first", 1)});
 };
+JZX_ON_ALL_DRIVERS(DynamicChildren);
 
-TEST_F(DynamicChildren, AreStartedAndSupervisedLikeTheOthers) {
+TEST_P(DynamicChildren, AreStartedAndSupervisedLikeTheOthers) {
   const Result<Pid> added = family.add(jzx::child<Worker>("second", 2));
   ASSERT_TRUE(added.ok());
   EXPECT_EQ(*added, family.child(1));
@@ -41,7 +42,7 @@ TEST_F(DynamicChildren, AreStartedAndSupervisedLikeTheOthers) {
   EXPECT_EQ(loop.run_until(family.child_as<Worker>(1).ask(Get{})).value(), 2);
 }
 
-TEST_F(DynamicChildren, MayBeSupervisorsThemselves) {
+TEST_P(DynamicChildren, MayBeSupervisorsThemselves) {
   const Result<Pid> added =
       family.add(jzx::supervisor("inner", {}, {jzx::child<Worker>("leaf", 3)}));
   ASSERT_TRUE(added.ok());
@@ -49,7 +50,7 @@ TEST_F(DynamicChildren, MayBeSupervisorsThemselves) {
   EXPECT_EQ(family.count().supervisors, 1u);
 }
 
-TEST_F(DynamicChildren, AreGoneForGoodWhenRemoved) {
+TEST_P(DynamicChildren, AreGoneForGoodWhenRemoved) {
   const Pid added = *family.add(jzx::child<Worker>("second", 2));
   EXPECT_EQ(family.remove(added), Errc::ok);
   loop.settle();
@@ -60,7 +61,7 @@ TEST_F(DynamicChildren, AreGoneForGoodWhenRemoved) {
   EXPECT_EQ(family.remove(added), Errc::no_such_actor);
 }
 
-TEST_F(DynamicChildren, OfThePlanCanBeRemovedToo) {
+TEST_P(DynamicChildren, OfThePlanCanBeRemovedToo) {
   const Pid first = family.child(0);
   EXPECT_EQ(family.remove(first), Errc::ok);
   loop.settle();
@@ -68,7 +69,7 @@ TEST_F(DynamicChildren, OfThePlanCanBeRemovedToo) {
   EXPECT_EQ(loop.seen().alive_count(), 1u) << "the supervisor";
 }
 
-TEST_F(DynamicChildren, CanBeRemovedByTheirLastPidWhileTheyWaitToBeRestarted) {
+TEST_P(DynamicChildren, CanBeRemovedByTheirLastPidWhileTheyWaitToBeRestarted) {
   ClockedLoop slow(Time::manual);
   const SupervisorRef family_of_two =
       slow.supervise({.intensity = 10, .period = 1000ms},
@@ -88,7 +89,7 @@ TEST_F(DynamicChildren, CanBeRemovedByTheirLastPidWhileTheyWaitToBeRestarted) {
   EXPECT_EQ(slow.seen().alive_count(), 1u) << "the supervisor";
 }
 
-TEST_F(DynamicChildren, RemovedWhileTheirGroupWaitsAreLeftOutOfIt) {
+TEST_P(DynamicChildren, RemovedWhileTheirGroupWaitsAreLeftOutOfIt) {
   for (const size_t removed : {size_t{0}, size_t{1}}) {
     SCOPED_TRACE(removed);
     ClockedLoop slow(Time::manual);
@@ -106,7 +107,7 @@ TEST_F(DynamicChildren, RemovedWhileTheirGroupWaitsAreLeftOutOfIt) {
   }
 }
 
-TEST_F(DynamicChildren, OfSomebodyElseAreNotRemoved) {
+TEST_P(DynamicChildren, OfSomebodyElseAreNotRemoved) {
   const auto stranger = loop.spawn<Worker>(9);
   EXPECT_EQ(family.remove(stranger), Errc::no_such_actor);
   EXPECT_EQ(family.remove(Pid()), Errc::no_such_actor);
@@ -117,7 +118,7 @@ TEST_F(DynamicChildren, OfSomebodyElseAreNotRemoved) {
   EXPECT_TRUE(loop.seen().is_alive(stranger.id()));
 }
 
-TEST_F(DynamicChildren, ThatEndAndAreNotBroughtBackAreForgotten) {
+TEST_P(DynamicChildren, ThatEndAndAreNotBroughtBackAreForgotten) {
   const Pid added = *family.add(jzx::child<Worker>("second", 2).temporary());
   EXPECT_EQ(family.count().specs, 2u);
   typed(added) << Finish{};
@@ -125,7 +126,7 @@ TEST_F(DynamicChildren, ThatEndAndAreNotBroughtBackAreForgotten) {
   EXPECT_EQ(family.count().specs, 1u);
 }
 
-TEST_F(DynamicChildren, AreListedWithNameModeAndPid) {
+TEST_P(DynamicChildren, AreListedWithNameModeAndPid) {
   (void)*family.add(jzx::child<Worker>("second", 2).transient());
   const std::vector<ChildInfo> children = family.which_children();
   ASSERT_EQ(children.size(), 2u);
@@ -137,7 +138,7 @@ TEST_F(DynamicChildren, AreListedWithNameModeAndPid) {
   EXPECT_EQ(children[1].pid, family.child(1));
 }
 
-TEST_F(DynamicChildren, AreCountedAsKnownAndActive) {
+TEST_P(DynamicChildren, AreCountedAsKnownAndActive) {
   const Pid waiting = *family.add(jzx::child<Worker>("waiting", 2).backoff({.initial = 100ms}));
   typed(waiting) << Fail{};
   loop.settle();
@@ -148,7 +149,7 @@ TEST_F(DynamicChildren, AreCountedAsKnownAndActive) {
   EXPECT_FALSE(family.which_children()[1].pid);
 }
 
-TEST_F(DynamicChildren, CanBeAddedByAHandler) {
+TEST_P(DynamicChildren, CanBeAddedByAHandler) {
   struct Manager {
     explicit Manager(SupervisorRef the_family) : family(the_family) {}
     Pid on(Get) { return *family.add(jzx::child<Worker>("hired", 5)); }
@@ -159,7 +160,7 @@ TEST_F(DynamicChildren, CanBeAddedByAHandler) {
   EXPECT_EQ(loop.run_until(typed(hired).ask(Get{})).value(), 5);
 }
 
-TEST_F(DynamicChildren, OfAReferenceThatIsNoSupervisorAreRefused) {
+TEST_P(DynamicChildren, OfAReferenceThatIsNoSupervisorAreRefused) {
   const SupervisorRef impostor(loop.spawn<Worker>(1));
   EXPECT_EQ(impostor.add(jzx::child<Worker>("x", 1)).error().code(), Errc::invalid_arg);
   EXPECT_TRUE(impostor.which_children().empty());
@@ -170,7 +171,7 @@ TEST_F(DynamicChildren, OfAReferenceThatIsNoSupervisorAreRefused) {
   EXPECT_EQ(SupervisorRef().add(jzx::child<Worker>("x", 1)).error().code(), Errc::no_such_actor);
 }
 
-TEST_F(DynamicChildren, WithoutMemoryAreNotAddedAndNothingIsLost) {
+TEST_P(DynamicChildren, WithoutMemoryAreNotAddedAndNothingIsLost) {
   loop.settle();
   int refusals = 0;
   for (uint64_t nth = 1;; ++nth) {

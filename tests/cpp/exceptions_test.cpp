@@ -35,7 +35,9 @@ struct BadStart {
   Small part;
 };
 
-TEST(Exception, InAConstructorReachesTheCallerOfSpawnAndLeavesNothing) {
+JZX_SUITE_ON_ALL_DRIVERS(AnException);
+
+TEST_P(AnException, InAConstructorReachesTheCallerOfSpawnAndLeavesNothing) {
   Census census;
   ClockedLoop loop;
   EXPECT_THROW((void)loop.spawn<BadStart>(census), std::runtime_error);
@@ -60,7 +62,7 @@ struct Bomb {
   void on(char) { throw "a text, but no exception"; }
 };
 
-TEST(Exception, InAHandlerEndsTheActorWithItsTextForMonitorsAndObservers) {
+TEST_P(AnException, InAHandlerEndsTheActorWithItsTextForMonitorsAndObservers) {
   std::vector<Down> downs;
   ClockedLoop loop;
   const auto bomb = loop.spawn<Bomb>();
@@ -77,7 +79,7 @@ TEST(Exception, InAHandlerEndsTheActorWithItsTextForMonitorsAndObservers) {
   EXPECT_EQ(downs[0].text.view(), "the disk is full");
 }
 
-TEST(Exception, OfAHandlerFoundByTypeKeyIsTheSame) {
+TEST_P(AnException, OfAHandlerFoundByTypeKeyIsTheSame) {
   ClockedLoop loop;
   const Pid bomb = loop.spawn<Bomb>();
   bomb << Boom{"untyped"};
@@ -85,7 +87,7 @@ TEST(Exception, OfAHandlerFoundByTypeKeyIsTheSame) {
   EXPECT_EQ(loop.seen().stop_of(bomb.id()).text, "untyped");
 }
 
-TEST(Exception, ThatIsNoStdExceptionIsAPanicToo) {
+TEST_P(AnException, ThatIsNoStdExceptionIsAPanicToo) {
   ClockedLoop loop;
   const auto a = loop.spawn<Bomb>();
   const auto b = loop.spawn<Bomb>();
@@ -98,7 +100,7 @@ TEST(Exception, ThatIsNoStdExceptionIsAPanicToo) {
   }
 }
 
-TEST(Exception, WithALongTextIsCutToFit) {
+TEST_P(AnException, WithALongTextIsCutToFit) {
   ClockedLoop loop;
   const auto bomb = loop.spawn<Bomb>();
   bomb << Boom{std::string(5000, 'x')};
@@ -106,7 +108,7 @@ TEST(Exception, WithALongTextIsCutToFit) {
   EXPECT_EQ(loop.seen().stop_of(bomb.id()).text, std::string(95, 'x'));
 }
 
-TEST(Exception, DeadLettersWhatWasQueuedBehindItAndHarmsNobodyElse) {
+TEST_P(AnException, DeadLettersWhatWasQueuedBehindItAndHarmsNobodyElse) {
   struct Peaceful {
     int count = 0;
     int on(Boom) { return ++count; }
@@ -122,7 +124,7 @@ TEST(Exception, DeadLettersWhatWasQueuedBehindItAndHarmsNobodyElse) {
   EXPECT_TRUE(loop.seen().is_alive(other.id()));
 }
 
-TEST(Exception, InAHandlerDestroysTheMessageAndTheActorOnce) {
+TEST_P(AnException, InAHandlerDestroysTheMessageAndTheActorOnce) {
   struct Holder {
     explicit Holder(Census& census) : own(census) {}
     void on(Small) { throw std::runtime_error("by value"); }
@@ -137,7 +139,7 @@ TEST(Exception, InAHandlerDestroysTheMessageAndTheActorOnce) {
   EXPECT_EQ(census.ended(), 4);
 }
 
-TEST(Exception, AfterAWishToStopIsStillAPanic) {
+TEST_P(AnException, AfterAWishToStopIsStillAPanic) {
   struct Confused {
     void on(Boom, Context& context) {
       context.stop();
@@ -151,7 +153,7 @@ TEST(Exception, AfterAWishToStopIsStillAPanic) {
   EXPECT_EQ(loop.seen().stop_of(actor.id()).reason, ExitReason::panic);
 }
 
-TEST(Exception, InAHandlerOfASystemMessageIsAPanicOfThatActor) {
+TEST_P(AnException, InAHandlerOfASystemMessageIsAPanicOfThatActor) {
   struct Mourner {
     explicit Mourner(Pid the_friend) : beloved(the_friend) {}
     void on_start(Context& context) { EXPECT_EQ(context.monitor(beloved), Errc::ok); }
@@ -169,7 +171,7 @@ TEST(Exception, InAHandlerOfASystemMessageIsAPanicOfThatActor) {
 
 // ---- in on_start and on_stop ----
 
-TEST(Exception, InOnStartIsAPanicWithoutOnStop) {
+TEST_P(AnException, InOnStartIsAPanicWithoutOnStop) {
   struct BadBeginning {
     explicit BadBeginning(int& the_stops) : stops(the_stops) {}
     void on_start() { throw std::runtime_error("no beginning"); }
@@ -188,7 +190,7 @@ TEST(Exception, InOnStartIsAPanicWithoutOnStop) {
   EXPECT_EQ(stops, 0) << "on_stop undoes an on_start that returned";
 }
 
-TEST(Exception, InOnStopChangesNothingAboutTheEnd) {
+TEST_P(AnException, InOnStopChangesNothingAboutTheEnd) {
   struct BadEnding {
     explicit BadEnding(Census& census) : part(census) {}
     void on_stop() { throw std::runtime_error("unheard"); }
@@ -206,7 +208,7 @@ TEST(Exception, InOnStopChangesNothingAboutTheEnd) {
 
 // ---- in a constructor inside a handler ----
 
-TEST(Exception, InTheConstructorOfAChildIsThatOfTheHandlerThatSpawnsIt) {
+TEST_P(AnException, InTheConstructorOfAChildIsThatOfTheHandlerThatSpawnsIt) {
   struct Parent {
     explicit Parent(Census& the_census) : census(the_census) {}
     void on(Boom, Context& context) { (void)context.spawn_child<BadStart>(census); }
@@ -224,7 +226,7 @@ TEST(Exception, InTheConstructorOfAChildIsThatOfTheHandlerThatSpawnsIt) {
 
 // ---- supervised ----
 
-TEST(Exception, InTheConstructorOfASupervisedChildIsAFailedStart) {
+TEST_P(AnException, InTheConstructorOfASupervisedChildIsAFailedStart) {
   struct Fine {};
   Census census;
   ClockedLoop loop;
@@ -244,7 +246,7 @@ struct Sickly {
   void on(Boom boom) { throw std::runtime_error(boom.text); }
 };
 
-TEST(Exception, InTheConstructorOfARestartCountsAsAFailureUntilItEscalates) {
+TEST_P(AnException, InTheConstructorOfARestartCountsAsAFailureUntilItEscalates) {
   int allowance = 1;
   ClockedLoop loop;
   const SupervisorRef family = loop.supervise({.intensity = 3, .period = 1000ms},
@@ -257,7 +259,7 @@ TEST(Exception, InTheConstructorOfARestartCountsAsAFailureUntilItEscalates) {
   EXPECT_EQ(loop.seen().alive_count(), 0u);
 }
 
-TEST(Exception, OfASupervisedChildBringsItBackAfresh) {
+TEST_P(AnException, OfASupervisedChildBringsItBackAfresh) {
   int allowance = 2;
   ClockedLoop loop;
   const SupervisorRef family =

@@ -30,7 +30,9 @@ struct Whole {
   Log& log;
 };
 
-TEST(Lifecycle, StartsBeforeTheFirstMessageAndStopsBeforeTheDestructor) {
+JZX_SUITE_ON_ALL_DRIVERS(Lifecycle);
+
+TEST_P(Lifecycle, StartsBeforeTheFirstMessageAndStopsBeforeTheDestructor) {
   Log log;
   ClockedLoop loop;
   const auto actor = loop.spawn<Whole>(log);
@@ -40,7 +42,7 @@ TEST(Lifecycle, StartsBeforeTheFirstMessageAndStopsBeforeTheDestructor) {
   EXPECT_EQ(log, (Log{"made", "started", "note", "stopped: normal", "destroyed"}));
 }
 
-TEST(Lifecycle, TellsOnStopWhyItEnds) {
+TEST_P(Lifecycle, TellsOnStopWhyItEnds) {
   Log log;
   ClockedLoop loop;
   const auto failing = loop.spawn<Whole>(log);
@@ -54,7 +56,7 @@ TEST(Lifecycle, TellsOnStopWhyItEnds) {
                       "made", "started", "stopped: killed", "destroyed"}));
 }
 
-TEST(Lifecycle, DoesNotStopWhatNeverStarted) {
+TEST_P(Lifecycle, DoesNotStopWhatNeverStarted) {
   Log log;
   ClockedLoop loop;
   const auto actor = loop.spawn<Whole>(log);
@@ -63,7 +65,7 @@ TEST(Lifecycle, DoesNotStopWhatNeverStarted) {
   EXPECT_EQ(log, (Log{"made", "destroyed"}));
 }
 
-TEST(Lifecycle, DestroysWithoutOnStopWhenTheLoopIsDestroyed) {
+TEST_P(Lifecycle, DestroysWithoutOnStopWhenTheLoopIsDestroyed) {
   Log log;
   std::optional<ClockedLoop> loop(std::in_place);
   (void)loop->spawn<Whole>(log);
@@ -72,7 +74,7 @@ TEST(Lifecycle, DestroysWithoutOnStopWhenTheLoopIsDestroyed) {
   EXPECT_EQ(log, (Log{"made", "started", "destroyed"}));
 }
 
-TEST(Lifecycle, StopInOnStartEndsItBeforeAnyMessage) {
+TEST_P(Lifecycle, StopInOnStartEndsItBeforeAnyMessage) {
   struct Shy {
     explicit Shy(Log& the_log) : log(the_log) {}
     void on_start(Context& context) { context.stop(); }
@@ -90,7 +92,7 @@ TEST(Lifecycle, StopInOnStartEndsItBeforeAnyMessage) {
   EXPECT_EQ(loop.seen().dead.size(), 1u);
 }
 
-TEST(Lifecycle, FailInOnStartEndsItWithThatText) {
+TEST_P(Lifecycle, FailInOnStartEndsItWithThatText) {
   struct Refusing {
     void on_start(Context& context) { context.fail("not today"); }
   };
@@ -135,14 +137,14 @@ Log life_of() {
   return log;
 }
 
-TEST(Lifecycle, FindsOnStartAndOnStopWithAndWithoutTheirArguments) {
+TEST_P(Lifecycle, FindsOnStartAndOnStopWithAndWithoutTheirArguments) {
   EXPECT_EQ(life_of<StartAlone>(), Log{"start()"});
   EXPECT_EQ(life_of<StopAlone>(), Log{"stop()"});
   EXPECT_EQ(life_of<StopContext>(), Log{"stop(context)"});
   EXPECT_EQ(life_of<StopReason>(), Log{"stop(reason)"});
 }
 
-TEST(Lifecycle, OfAnEmptyStructNeedsNothing) {
+TEST_P(Lifecycle, OfAnEmptyStructNeedsNothing) {
   struct Empty {};
   ClockedLoop loop;
   const auto actor = loop.spawn<Empty>();
@@ -155,7 +157,9 @@ TEST(Lifecycle, OfAnEmptyStructNeedsNothing) {
 
 // ---- what can be done in on_stop ----
 
-TEST(OnStop, MaySendAndIsTheSender) {
+JZX_SUITE_ON_ALL_DRIVERS(OnStop);
+
+TEST_P(OnStop, MaySendAndIsTheSender) {
   struct Heir {
     Heir(Log& the_log, ActorId& the_from) : log(the_log), from(the_from) {}
     void on(Note, Context& context) {
@@ -181,7 +185,7 @@ TEST(OnStop, MaySendAndIsTheSender) {
   EXPECT_EQ(from, testator.id());
 }
 
-TEST(OnStop, CanNeitherHaveChildrenNorStayAlive) {
+TEST_P(OnStop, CanNeitherHaveChildrenNorStayAlive) {
   struct Stubborn {
     explicit Stubborn(Errc& the_error) : error(the_error) {}
     void on_stop(Context& context) {
@@ -205,7 +209,9 @@ TEST(OnStop, CanNeitherHaveChildrenNorStayAlive) {
 
 // ---- spawning ----
 
-TEST(Spawn, MakesAStructWithoutConstructorsFromItsMembers) {
+JZX_SUITE_ON_ALL_DRIVERS(Spawn);
+
+TEST_P(Spawn, MakesAStructWithoutConstructorsFromItsMembers) {
   struct Plain {
     int number = 0;
     std::string text;
@@ -216,7 +222,7 @@ TEST(Spawn, MakesAStructWithoutConstructorsFromItsMembers) {
   EXPECT_EQ(loop.run_until(actor.ask(Note{})).value(), "four4");
 }
 
-TEST(Spawn, MovesItsArgumentsIntoTheActor) {
+TEST_P(Spawn, MovesItsArgumentsIntoTheActor) {
   struct Owner {
     explicit Owner(std::unique_ptr<int> the_value) : value(std::move(the_value)) {}
     int on(Note) { return *value; }
@@ -227,7 +233,7 @@ TEST(Spawn, MovesItsArgumentsIntoTheActor) {
   EXPECT_EQ(loop.run_until(actor.ask(Note{})).value(), 3);
 }
 
-TEST(Spawn, PastTheLimitOfActorsGivesAnEmptyReferenceAndLeavesNothing) {
+TEST_P(Spawn, PastTheLimitOfActorsGivesAnEmptyReferenceAndLeavesNothing) {
   LoopOptions options;
   options.max_actors = 2;
   Log log;
@@ -239,7 +245,7 @@ TEST(Spawn, PastTheLimitOfActorsGivesAnEmptyReferenceAndLeavesNothing) {
   EXPECT_EQ(log, (Log{"made", "made", "made", "destroyed"}));
 }
 
-TEST(Spawn, WithoutMemoryGivesAnEmptyReferenceAndLeavesNothing) {
+TEST_P(Spawn, WithoutMemoryGivesAnEmptyReferenceAndLeavesNothing) {
   Log log;
   ClockedLoop loop;
   SpawnOptions options;
@@ -261,7 +267,7 @@ TEST(Spawn, WithoutMemoryGivesAnEmptyReferenceAndLeavesNothing) {
   EXPECT_EQ(log.back(), "started");
 }
 
-TEST(Spawn, TellsTheObserverTheName) {
+TEST_P(Spawn, TellsTheObserverTheName) {
   struct Empty {};
   ClockedLoop loop;
   SpawnOptions options;
@@ -271,7 +277,7 @@ TEST(Spawn, TellsTheObserverTheName) {
   EXPECT_EQ(loop.seen().started(), (Log{"clerk", ""}));
 }
 
-TEST(Spawn, WithASupervisorThatIsGoneIsRefused) {
+TEST_P(Spawn, WithASupervisorThatIsGoneIsRefused) {
   struct Empty {};
   ClockedLoop loop;
   const auto gone = loop.spawn<Empty>();

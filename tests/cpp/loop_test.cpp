@@ -64,9 +64,9 @@ TEST(Loop, StopsWhenAskedFromAnotherThreadAndRunsAgain) {
 
 TEST(Loop, StopsWhenAskedFromAHandler) {
   struct Stopper {
-    explicit Stopper(Loop& the_loop) : loop(the_loop) {}
+    explicit Stopper(ClockedLoop& the_loop) : loop(the_loop) {}
     void on(Go) { loop.request_stop(); }
-    Loop& loop;
+    ClockedLoop& loop;
   };
   ClockedLoop loop;
   const auto stopper = loop.spawn<Stopper>(loop);
@@ -77,12 +77,12 @@ TEST(Loop, StopsWhenAskedFromAHandler) {
 
 TEST(Loop, CannotBeRunFromInsideItsOwnRun) {
   struct Nested {
-    Nested(Loop& the_loop, Errc& the_answer) : loop(the_loop), answer(the_answer) {}
+    Nested(ClockedLoop& the_loop, Errc& the_answer) : loop(the_loop), answer(the_answer) {}
     void on(Go) {
       answer = loop.run();
       EXPECT_FALSE(loop.run_once(0ms));
     }
-    Loop& loop;
+    ClockedLoop& loop;
     Errc& answer;
   };
   ClockedLoop loop;
@@ -117,7 +117,7 @@ TEST(Loop, HasAnFdThatIsReadableWhenThereIsWork) {
   ClockedLoop loop;
   const auto idle = loop.spawn<Idle>();
   loop.settle();
-  const int fd = loop.fd();
+  const int fd = loop.loop().fd();
   ASSERT_GE(fd, 0);
   EXPECT_FALSE(is_readable(fd));
   idle << Go{};

@@ -29,7 +29,9 @@ struct Game {
   ActorId on(Echo, Context& context) { return context.self().id(); }
 };
 
-TEST(ManualActor, RunsOnlyWhenItIsPolled) {
+JZX_SUITE_ON_ALL_DRIVERS(ManualActor);
+
+TEST_P(ManualActor, RunsOnlyWhenItIsPolled) {
   ClockedLoop loop;
   std::vector<int> log;
   const auto game = spawn_manual<Game>(loop, &log);
@@ -45,7 +47,7 @@ TEST(ManualActor, RunsOnlyWhenItIsPolled) {
   EXPECT_EQ(game.drain(), 0u);
 }
 
-TEST(ManualActor, IsPolledAsLongAsTheOwnerWants) {
+TEST_P(ManualActor, IsPolledAsLongAsTheOwnerWants) {
   ClockedLoop loop;
   std::vector<int> log;
   const auto game = spawn_manual<Game>(loop, &log);
@@ -54,7 +56,7 @@ TEST(ManualActor, IsPolledAsLongAsTheOwnerWants) {
   EXPECT_EQ(game.poll_while([] { return true; }), 7u);
 }
 
-TEST(ManualActor, EndsWhenItIsPolledAfterItWasStopped) {
+TEST_P(ManualActor, EndsWhenItIsPolledAfterItWasStopped) {
   ClockedLoop loop;
   std::vector<int> log;
   const auto game = spawn_manual<Game>(loop, &log);
@@ -82,7 +84,7 @@ struct Outer {
   void on(Echo, Context& context) { EXPECT_EQ(context.sender(), context.self()); }
 };
 
-TEST(ManualActor, MayBePolledFromInsideAnothersHandler) {
+TEST_P(ManualActor, MayBePolledFromInsideAnothersHandler) {
   ClockedLoop loop;
   std::vector<int> log;
   const auto game = spawn_manual<Game>(loop, &log);
@@ -92,7 +94,7 @@ TEST(ManualActor, MayBePolledFromInsideAnothersHandler) {
   EXPECT_EQ(log, std::vector<int>{7});
 }
 
-TEST(ManualActor, OfARuntimeIsPolledByMainWhileOthersSend) {
+TEST(ManualActorOfARuntime, IsPolledByMainWhileOthersSend) {
   Runtime runtime(RuntimeOptions{.workers = 2});
   std::vector<int> log;
   const auto game = spawn_manual<Game>(runtime, &log);
@@ -123,7 +125,9 @@ struct Heart {
   }
 };
 
-TEST(EventDriven, ATimerBeatsUntilTheActorEnds) {
+JZX_SUITE_ON_ALL_DRIVERS(EventDriven);
+
+TEST_P(EventDriven, ATimerBeatsUntilTheActorEnds) {
   ClockedLoop loop;
   std::vector<uint64_t> log;
   const auto heart = spawn_on<Heart>(loop, EventSource::every(10ms), &log);
@@ -144,7 +148,7 @@ struct Reader {
   }
 };
 
-TEST(EventDriven, AFileDescriptorThatBecomesReadyReachesItsActor) {
+TEST(EventDrivenByTheSystem, AFileDescriptorThatBecomesReadyReachesItsActor) {
   ClockedLoop loop;
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
@@ -158,7 +162,7 @@ TEST(EventDriven, AFileDescriptorThatBecomesReadyReachesItsActor) {
   ::close(ends[1]);
 }
 
-TEST(EventDriven, ASourceThatCannotBeLeavesNoActorBehind) {
+TEST_P(EventDriven, ASourceThatCannotBeLeavesNoActorBehind) {
   ClockedLoop loop;
   std::string log;
   const auto refused = spawn_on<Reader>(loop, EventSource::fd(-1, kIoRead), &log);
@@ -169,7 +173,9 @@ TEST(EventDriven, ASourceThatCannotBeLeavesNoActorBehind) {
 
 // ---- types ----
 
-TEST(ActorTypes, AreKnownByTheirNamesAtRunTime) {
+JZX_SUITE_ON_ALL_DRIVERS(ActorTypes);
+
+TEST_P(ActorTypes, AreKnownByTheirNamesAtRunTime) {
   ClockedLoop loop;
   std::vector<int> log;
   EXPECT_TRUE(loop.actor_types().empty());

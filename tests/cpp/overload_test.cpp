@@ -64,7 +64,9 @@ Outcome flood(ClockedLoop& loop, Overload overload, int count) {
   return outcome;
 }
 
-TEST(Overload, RefusesWhatDoesNotFitUnlessToldOtherwise) {
+JZX_SUITE_ON_ALL_DRIVERS(AFullMailbox);
+
+TEST_P(AFullMailbox, RefusesWhatDoesNotFitUnlessToldOtherwise) {
   ClockedLoop loop;
   const Outcome outcome = flood(loop, Overload::refuse, 12);
   EXPECT_EQ(outcome.handled, numbers(0, 8));
@@ -73,7 +75,7 @@ TEST(Overload, RefusesWhatDoesNotFitUnlessToldOtherwise) {
   EXPECT_TRUE(loop.seen().dead.empty());
 }
 
-TEST(Overload, DropNewestKeepsTheOldAndTellsTheObserver) {
+TEST_P(AFullMailbox, DropNewestKeepsTheOldAndTellsTheObserver) {
   ClockedLoop loop;
   const Outcome outcome = flood(loop, Overload::drop_newest, 12);
   EXPECT_EQ(outcome.handled, numbers(0, 8));
@@ -82,7 +84,7 @@ TEST(Overload, DropNewestKeepsTheOldAndTellsTheObserver) {
   EXPECT_EQ(loop.seen().dead[0].reason, DeadLetterReason::overload);
 }
 
-TEST(Overload, DropOldestKeepsTheNewestShare) {
+TEST_P(AFullMailbox, DropOldestKeepsTheNewestShare) {
   ClockedLoop loop;
   const Outcome outcome = flood(loop, Overload::drop_oldest, 12);
   EXPECT_EQ(outcome.handled, numbers(4, 12));
@@ -90,7 +92,7 @@ TEST(Overload, DropOldestKeepsTheNewestShare) {
   EXPECT_EQ(loop.seen().dead[0].reason, DeadLetterReason::overload);
 }
 
-TEST(Overload, DropOldestRefusesAtTwiceTheShare) {
+TEST_P(AFullMailbox, DropOldestRefusesAtTwiceTheShare) {
   ClockedLoop loop;
   const Outcome outcome = flood(loop, Overload::drop_oldest, 20);
   EXPECT_EQ(outcome.answers[15], Errc::ok);
@@ -107,7 +109,7 @@ struct Flooder {
   }
 };
 
-TEST(Overload, WhatTheSystemSendsIsNeverDropped) {
+TEST_P(AFullMailbox, WhatTheSystemSendsIsNeverDropped) {
   ClockedLoop loop;
   std::vector<int> log;
   const auto sink =

@@ -29,7 +29,9 @@ struct Counter {
   int& total;
 };
 
-TEST(Send, CallsTheHandlerOfTheMessagesType) {
+JZX_SUITE_ON_ALL_DRIVERS(Send);
+
+TEST_P(Send, CallsTheHandlerOfTheMessagesType) {
   ClockedLoop loop;
   int total = 0;
   const ActorRef<Counter> counter = loop.spawn<Counter>(total);
@@ -41,7 +43,7 @@ TEST(Send, CallsTheHandlerOfTheMessagesType) {
   EXPECT_EQ(total, 42);
 }
 
-TEST(Send, ByShiftOperatorChainsInOrder) {
+TEST_P(Send, ByShiftOperatorChainsInOrder) {
   struct Speller {
     explicit Speller(std::string& the_word) : word(the_word) {}
     void on(char letter) { word += letter; }
@@ -55,7 +57,7 @@ TEST(Send, ByShiftOperatorChainsInOrder) {
   EXPECT_EQ(word, "jazz");
 }
 
-TEST(Send, ToAnActorThatStopsEndsTheRun) {
+TEST_P(Send, ToAnActorThatStopsEndsTheRun) {
   ClockedLoop loop;
   int total = 0;
   const auto counter = loop.spawn<Counter>(total);
@@ -65,7 +67,7 @@ TEST(Send, ToAnActorThatStopsEndsTheRun) {
   EXPECT_EQ(counter.send(Add{1}), Errc::no_such_actor);
 }
 
-TEST(Send, MovesAMoveOnlyMessageToItsHandler) {
+TEST_P(Send, MovesAMoveOnlyMessageToItsHandler) {
   struct Keeper {
     explicit Keeper(std::unique_ptr<int>& the_place) : place(the_place) {}
     void on(Parcel parcel) { place = std::move(parcel.content); }
@@ -82,7 +84,7 @@ TEST(Send, MovesAMoveOnlyMessageToItsHandler) {
   EXPECT_EQ(place.get(), address);
 }
 
-TEST(Send, CopiesAMessageThatTheSenderKeeps) {
+TEST_P(Send, CopiesAMessageThatTheSenderKeeps) {
   struct Reader {
     explicit Reader(std::vector<std::string>& the_log) : log(the_log) {}
     void on(const Text& text) { log.push_back(text.text); }
@@ -98,7 +100,7 @@ TEST(Send, CopiesAMessageThatTheSenderKeeps) {
   EXPECT_EQ(log, (std::vector<std::string>{kept.text, kept.text}));
 }
 
-TEST(Send, PrefersTheHandlerThatTakesTheContext) {
+TEST_P(Send, PrefersTheHandlerThatTakesTheContext) {
   struct Both {
     explicit Both(std::string& the_log) : log(the_log) {}
     void on(Add) { log += "alone"; }
@@ -112,7 +114,7 @@ TEST(Send, PrefersTheHandlerThatTakesTheContext) {
   EXPECT_EQ(log, "with context");
 }
 
-TEST(Send, PrefersTheHandlerOfExactlyThatTypeToOneThatConverts) {
+TEST_P(Send, PrefersTheHandlerOfExactlyThatTypeToOneThatConverts) {
   struct Animal {};
   struct Cat : Animal {};
   struct Picky {
@@ -130,7 +132,7 @@ TEST(Send, PrefersTheHandlerOfExactlyThatTypeToOneThatConverts) {
   EXPECT_EQ(log, "int;char;cat;animal;");
 }
 
-TEST(Send, ConvertsForAHandlerOfABase) {
+TEST_P(Send, ConvertsForAHandlerOfABase) {
   struct Animal {
     int legs = 4;
   };
@@ -149,14 +151,14 @@ TEST(Send, ConvertsForAHandlerOfABase) {
   EXPECT_EQ(legs, 6);
 }
 
-TEST(Send, ThroughAnEmptyReferenceSaysThatThereIsNobody) {
+TEST(SendToNobody, ThroughAnEmptyReferenceSaysThatThereIsNobody) {
   EXPECT_EQ(ActorRef<Counter>().send(Add{1}), Errc::no_such_actor);
   EXPECT_EQ(Pid().send(Add{1}), Errc::no_such_actor);
   EXPECT_FALSE(ActorRef<Counter>());
   EXPECT_FALSE(Pid());
 }
 
-TEST(Send, PastTheUsersShareOfTheMailboxIsRefusedAndTheObserverIsTold) {
+TEST_P(Send, PastTheUsersShareOfTheMailboxIsRefusedAndTheObserverIsTold) {
   ClockedLoop loop;
   int total = 0;
   SpawnOptions options;
@@ -182,7 +184,9 @@ struct Listing {
   std::string& text;
 };
 
-TEST(Pid, DeliversWhatTheActorLists) {
+JZX_SUITE_ON_ALL_DRIVERS(APid);
+
+TEST_P(APid, DeliversWhatTheActorLists) {
   ClockedLoop loop;
   int total = 0;
   std::string text;
@@ -195,7 +199,7 @@ TEST(Pid, DeliversWhatTheActorLists) {
   EXPECT_TRUE(loop.seen().dead.empty());
 }
 
-TEST(Pid, DeadLettersWhatTheActorDoesNotList) {
+TEST_P(APid, DeadLettersWhatTheActorDoesNotList) {
   ClockedLoop loop;
   int total = 0;
   std::string text;
@@ -210,7 +214,7 @@ TEST(Pid, DeadLettersWhatTheActorDoesNotList) {
   EXPECT_EQ(total, 1);
 }
 
-TEST(Pid, DeadLettersEverythingForAnActorThatListsNothing) {
+TEST_P(APid, DeadLettersEverythingForAnActorThatListsNothing) {
   ClockedLoop loop;
   int total = 0;
   const Pid pid = loop.spawn<Counter>(total);
@@ -220,7 +224,7 @@ TEST(Pid, DeadLettersEverythingForAnActorThatListsNothing) {
   ASSERT_EQ(loop.seen().dead.size(), 1u);
 }
 
-TEST(Pid, ToASupervisorIsDeadLettered) {
+TEST_P(APid, ToASupervisorIsDeadLettered) {
   ClockedLoop loop;
   const Pid pid = loop.supervise({}, {});
   EXPECT_EQ(pid.send(Add{1}), Errc::ok);
@@ -229,7 +233,7 @@ TEST(Pid, ToASupervisorIsDeadLettered) {
   EXPECT_EQ(loop.seen().dead[0].reason, DeadLetterReason::not_handled);
 }
 
-TEST(Pid, IsAValueThatCanBeComparedAndHashed) {
+TEST_P(APid, IsAValueThatCanBeComparedAndHashed) {
   ClockedLoop loop;
   int total = 0;
   const Pid a = loop.spawn<Counter>(total);
@@ -241,7 +245,7 @@ TEST(Pid, IsAValueThatCanBeComparedAndHashed) {
   EXPECT_EQ(set.size(), 2u);
 }
 
-TEST(Pid, OfAnEndedActorNeverReachesTheOneInItsPlace) {
+TEST_P(APid, OfAnEndedActorNeverReachesTheOneInItsPlace) {
   ClockedLoop loop;
   int total = 0;
   const auto old = loop.spawn<Counter>(total);
@@ -272,7 +276,9 @@ auto make_local() {
   return Local{};
 }
 
-TEST(TypeName, OfADeadLetterIsTheMessagesOwn) {
+JZX_SUITE_ON_ALL_DRIVERS(TypeNameOfADeadLetter);
+
+TEST_P(TypeNameOfADeadLetter, IsTheMessagesOwn) {
   ClockedLoop loop;
   int total = 0;
   const Pid pid = loop.spawn<Counter>(total);

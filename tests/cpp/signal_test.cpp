@@ -57,7 +57,7 @@ struct Listener {
 };
 
 // An event may take the kernel a moment: waits for it, not for a time.
-void wait_for_events(Loop& loop, const std::vector<SignalEvent>& events, size_t count) {
+void wait_for_events(ClockedLoop& loop, const std::vector<SignalEvent>& events, size_t count) {
   for (int tick = 0; tick < 1000 && events.size() < count; ++tick) {
     ASSERT_TRUE(loop.run_once(10ms));
   }

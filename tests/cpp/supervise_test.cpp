@@ -1,4 +1,5 @@
 // Supervised typed actors: strategies, modes, backoff, nesting, escalation.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -10,15 +11,22 @@
 namespace jzx::testing {
 namespace {
 
+using ::testing::Each;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 using Log = std::vector<std::string>;
 
 struct Fail {};
 struct Finish {};
 struct Get {};
 
+// Notes when it is made, which is the supervisor's doing. When it has its first turn is nobody's
+// promise.
 struct Worker {
-  Worker(Log& the_log, std::string the_name) : log(the_log), name(std::move(the_name)) {}
-  void on_start() { log.push_back("+" + name); }
+  Worker(Log& the_log, std::string the_name) : log(the_log), name(std::move(the_name)) {
+    log.push_back("+" + name);
+  }
+  void on_start() {}  // so that it has not started before its first turn
   void on_stop() { log.push_back("-" + name); }
   void on(Fail, Context& context) { context.fail("told to"); }
   void on(Finish, Context& context) { context.stop(); }
@@ -29,7 +37,7 @@ struct Worker {
 
 struct Leaf {};
 
-class Supervise : public ::testing::Test {
+class Supervise : public OnAnyDriver {
  protected:
   ChildSpec worker(const std::string& name) {
     return jzx::child<Worker>(name, std::ref(log), name);
@@ -48,21 +56,22 @@ class Supervise : public ::testing::Test {
   Log log;
   ClockedLoop loop;
 };
+JZX_ON_ALL_DRIVERS(Supervise);
 
-TEST_F(Supervise, StartsTheChildrenInOrderAndTellsTheirNames) {
+TEST_P(Supervise, StartsTheChildrenInOrderAndTellsTheirNames) {
   const SupervisorRef family = three(Strategy::one_for_one);
   ASSERT_TRUE(family);
   EXPECT_EQ(loop.seen().started(), (Log{"", "a", "b", "c"})) << "the supervisor first";
 }
 
-TEST_F(Supervise, GivesTypedReferencesToTheChildren) {
+TEST_P(Supervise, GivesTypedReferencesToTheChildren) {
   const SupervisorRef family = three(Strategy::one_for_one);
   EXPECT_EQ(loop.run_until(family.child_as<Worker>(1).ask(Get{})).value(), "b");
   EXPECT_FALSE(family.child(3)) << "there is no fourth";
   EXPECT_FALSE(SupervisorRef().child(0));
 }
 
-TEST_F(Supervise, OneForOneRestartsOnlyTheOneThatFailed) {
+TEST_P(Supervise, OneForOneRestartsOnlyTheOneThatFailed) {
   const SupervisorRef family = three(Strategy::one_for_one);
   const Pid a = family.child(0);
   const Pid b = family.child(1);
@@ -77,14 +86,14 @@ TEST_F(Supervise, OneForOneRestartsOnlyTheOneThatFailed) {
   EXPECT_EQ(loop.seen().restarts[0].attempt, 1u);
 }
 
-TEST_F(Supervise, OneForAllRestartsAllOfThem) {
+TEST_P(Supervise, OneForAllRestartsAllOfThem) {
   const SupervisorRef family = three(Strategy::one_for_all);
   family.child_as<Worker>(1) << Fail{};
   loop.settle();
   EXPECT_EQ(log, (Log{"-b", "-c", "-a", "+a", "+b", "+c"}));
 }
 
-TEST_F(Supervise, RestForOneRestartsTheFailedAndThoseAfterIt) {
+TEST_P(Supervise, RestForOneRestartsTheFailedAndThoseAfterIt) {
   const SupervisorRef family = three(Strategy::rest_for_one);
   const Pid a = family.child(0);
   family.child_as<Worker>(1) << Fail{};
@@ -93,14 +102,14 @@ TEST_F(Supervise, RestForOneRestartsTheFailedAndThoseAfterIt) {
   EXPECT_EQ(family.child(0), a);
 }
 
-TEST_F(Supervise, StopsTheChildrenInReverseOrderWhenItIsStopped) {
+TEST_P(Supervise, StopsTheChildrenInReverseOrderWhenItIsStopped) {
   const SupervisorRef family = three(Strategy::one_for_one);
   EXPECT_EQ(loop.stop(family), Errc::ok);
   EXPECT_EQ(loop.run(), Errc::ok);
   EXPECT_EQ(log, (Log{"-c", "-b", "-a"}));
 }
 
-TEST_F(Supervise, BringsChildrenBackAsTheirModesSay) {
+TEST_P(Supervise, BringsChildrenBackAsTheirModesSay) {
   const SupervisorRef family = loop.supervise(
       {.intensity = 10}, {worker("permanent").permanent(), worker("transient").transient(),
                           worker("temporary").temporary()});
@@ -108,7 +117,7 @@ TEST_F(Supervise, BringsChildrenBackAsTheirModesSay) {
   log.clear();
   for (size_t i = 0; i < 3; ++i) family.child_as<Worker>(i) << Finish{};
   loop.settle();
-  EXPECT_EQ(log, (Log{"-permanent", "-transient", "-temporary", "+permanent"}));
+  EXPECT_THAT(log, UnorderedElementsAre("-permanent", "-transient", "-temporary", "+permanent"));
   EXPECT_FALSE(family.child(1));
   EXPECT_FALSE(family.child(2));
 
@@ -119,10 +128,10 @@ TEST_F(Supervise, BringsChildrenBackAsTheirModesSay) {
   log.clear();
   for (size_t i = 0; i < 2; ++i) other.child_as<Worker>(i) << Fail{};
   loop.settle();
-  EXPECT_EQ(log, (Log{"-transient", "-temporary", "+transient"}));
+  EXPECT_THAT(log, UnorderedElementsAre("-transient", "-temporary", "+transient"));
 }
 
-TEST_F(Supervise, KeepsASpecThatIsChangedStepByStep) {
+TEST_P(Supervise, KeepsASpecThatIsChangedStepByStep) {
   ChildSpec one = worker("one");
   one = std::move(one).temporary();
   one = std::move(one).mailbox_cap(6);
@@ -134,7 +143,7 @@ TEST_F(Supervise, KeepsASpecThatIsChangedStepByStep) {
   EXPECT_EQ(loop.seen().started(), (Log{"", "one", "inner", "leaf"}));
 }
 
-TEST_F(Supervise, MakesEveryChildFromFreshCopiesOfTheArguments) {
+TEST_P(Supervise, MakesEveryChildFromFreshCopiesOfTheArguments) {
   struct Spender {
     explicit Spender(std::vector<int> the_coins) : coins(std::move(the_coins)) {}
     int on(Get) {
@@ -154,7 +163,7 @@ TEST_F(Supervise, MakesEveryChildFromFreshCopiesOfTheArguments) {
   EXPECT_EQ(loop.run_until(family.child_as<Spender>(0).ask(Get{})).value(), 3);
 }
 
-TEST_F(Supervise, GivesAChildTheMailboxItsSpecAsksFor) {
+TEST_P(Supervise, GivesAChildTheMailboxItsSpecAsksFor) {
   const SupervisorRef family = loop.supervise({}, {worker("small").mailbox_cap(6)});
   loop.settle();
   const auto small = family.child_as<Worker>(0);
@@ -165,7 +174,7 @@ TEST_F(Supervise, GivesAChildTheMailboxItsSpecAsksFor) {
 
 // ---- backoff ----
 
-TEST_F(Supervise, WaitsLongerAfterEveryFailureUpToTheLimit) {
+TEST_P(Supervise, WaitsLongerAfterEveryFailureUpToTheLimit) {
   const SupervisorRef family =
       loop.supervise({.intensity = 10, .period = 10'000ms},
                      {worker("w").backoff({.initial = 100ms, .max = 300ms, .factor = 2.0f})});
@@ -181,7 +190,7 @@ TEST_F(Supervise, WaitsLongerAfterEveryFailureUpToTheLimit) {
   }
 }
 
-TEST_F(Supervise, RefusesABackoffThatMakesNoSense) {
+TEST_P(Supervise, RefusesABackoffThatMakesNoSense) {
   EXPECT_FALSE(loop.supervise({}, {worker("w").backoff({.initial = 1ms, .factor = -1.0f})}));
   EXPECT_EQ(loop.supervise_error(), Errc::invalid_arg);
   EXPECT_FALSE(loop.supervise({.period = 0ms}, {worker("w")}));
@@ -191,7 +200,7 @@ TEST_F(Supervise, RefusesABackoffThatMakesNoSense) {
 
 // ---- escalation ----
 
-TEST_F(Supervise, EndsWhenThereAreTooManyRestartsAndTheObserverIsToldOnce) {
+TEST_P(Supervise, EndsWhenThereAreTooManyRestartsAndTheObserverIsToldOnce) {
   const SupervisorRef family =
       loop.supervise({.intensity = 2, .period = 1000ms}, {worker("a"), worker("b")});
   loop.settle();
@@ -207,7 +216,7 @@ TEST_F(Supervise, EndsWhenThereAreTooManyRestartsAndTheObserverIsToldOnce) {
   EXPECT_EQ(loop.run(), Errc::ok) << "nobody is left";
 }
 
-TEST_F(Supervise, CountsOnlyTheRestartsOfThePeriod) {
+TEST_P(Supervise, CountsOnlyTheRestartsOfThePeriod) {
   const SupervisorRef family = loop.supervise({.intensity = 1, .period = 100ms}, {worker("a")});
   loop.settle();
   for (int i = 0; i < 5; ++i) {
@@ -221,7 +230,7 @@ TEST_F(Supervise, CountsOnlyTheRestartsOfThePeriod) {
 
 // ---- nested ----
 
-TEST_F(Supervise, NestedSupervisorsAreRestartedByTheirOwn) {
+TEST_P(Supervise, NestedSupervisorsAreRestartedByTheirOwn) {
   const SupervisorRef root = loop.supervise(
       {.intensity = 5, .period = 1000ms},
       {worker("logger"),
@@ -241,7 +250,7 @@ TEST_F(Supervise, NestedSupervisorsAreRestartedByTheirOwn) {
   EXPECT_EQ(log, (Log{"+logger", "+leaf", "-leaf", "+leaf", "-leaf", "+leaf"}));
 }
 
-TEST_F(Supervise, UnderAParentIsStoppedWithIt) {
+TEST_P(Supervise, UnderAParentIsStoppedWithIt) {
   struct Parent {};
   const auto parent = loop.spawn<Parent>();
   const SupervisorRef family = loop.supervise({}, {worker("w")}, parent);
@@ -261,7 +270,7 @@ struct Founder {
   SupervisorRef& family;
 };
 
-TEST_F(Supervise, WorksFromInsideAHandlerAndEndsWithItsParent) {
+TEST_P(Supervise, WorksFromInsideAHandlerAndEndsWithItsParent) {
   SupervisorRef family;
   const auto founder = loop.spawn<Founder>(family);
   founder << std::string("leaf");
@@ -273,7 +282,7 @@ TEST_F(Supervise, WorksFromInsideAHandlerAndEndsWithItsParent) {
   EXPECT_EQ(loop.seen().alive_count(), 0u);
 }
 
-TEST_F(Supervise, WithoutRoomForAllChildrenLeavesNothingBehind) {
+TEST_P(Supervise, WithoutRoomForAllChildrenLeavesNothingBehind) {
   LoopOptions options;
   options.max_actors = 3;
   ClockedLoop tight(Time::manual, options);
@@ -281,10 +290,10 @@ TEST_F(Supervise, WithoutRoomForAllChildrenLeavesNothingBehind) {
   EXPECT_EQ(tight.supervise_error(), Errc::max_actors);
   tight.settle();
   EXPECT_EQ(tight.seen().alive_count(), 0u);
-  EXPECT_TRUE(log.empty()) << "who never started is not stopped";
+  EXPECT_THAT(log, Each(StartsWith("+"))) << "who never started is not stopped";
 }
 
-TEST_F(Supervise, CalledOffGivesTheSlotsBackAlsoWhenNobodyElseIsThere) {
+TEST_P(Supervise, CalledOffGivesTheSlotsBackAlsoWhenNobodyElseIsThere) {
   LoopOptions options;
   options.max_actors = 3;
   ClockedLoop tight(Time::manual, options);
@@ -293,7 +302,7 @@ TEST_F(Supervise, CalledOffGivesTheSlotsBackAlsoWhenNobodyElseIsThere) {
   EXPECT_TRUE(tight.supervise({}, {worker("a"), worker("b")}));
 }
 
-TEST_F(Supervise, WithoutMemoryLeavesNothingBehind) {
+TEST_P(Supervise, WithoutMemoryLeavesNothingBehind) {
   const int64_t before = loop.allocator().live_blocks();
   int refusals = 0;
   for (uint64_t nth = 1;; ++nth) {

@@ -18,10 +18,12 @@ namespace {
 struct Go {};
 struct Never {};
 
+JZX_SUITE_ON_ALL_DRIVERS(FiberEdges);
+
 #ifndef JZX_LIBRARY_NOEXCEPT
 
 // What it captured ends last, and may take its time; others fail meanwhile.
-TEST(FiberEdges, WhyItEndedIsNotForgottenWhileItsCapturesEnd) {
+TEST_P(FiberEdges, WhyItEndedIsNotForgottenWhileItsCapturesEnd) {
   struct Waits {
     Waits() = default;
     Waits(Waits&& other) noexcept : is_last(std::exchange(other.is_last, false)) {}
@@ -44,7 +46,7 @@ TEST(FiberEdges, WhyItEndedIsNotForgottenWhileItsCapturesEnd) {
 
 #endif
 
-TEST(FiberEdges, OneThatCannotBeSpawnedLeavesNothingBehind) {
+TEST_P(FiberEdges, OneThatCannotBeSpawnedLeavesNothingBehind) {
   LoopOptions options;
   options.max_actors = 2;
   ClockedLoop loop(Time::manual, options);
@@ -62,7 +64,7 @@ TEST(FiberEdges, OneThatCannotBeSpawnedLeavesNothingBehind) {
   EXPECT_EQ(resource.use_count(), 1);
 }
 
-TEST(FiberEdges, OneThatIsToBeLinkedToTheDeadIsNotStarted) {
+TEST_P(FiberEdges, OneThatIsToBeLinkedToTheDeadIsNotStarted) {
   ClockedLoop loop;
   const Pid dead = loop.spawn_fn([] {});
   loop.settle();
@@ -79,7 +81,7 @@ bool poll(SystemFace& system, Pid actor) {
   return detail::poll_by_hand(*detail::port_of(system), actor.id(), 10, handled);
 }
 
-TEST(FiberEdges, OneByHandRunsWhenItIsPolled) {
+TEST_P(FiberEdges, OneByHandRunsWhenItIsPolled) {
   ClockedLoop loop;
   SpawnOptions options;
   options.placement = Placement::by_hand();
@@ -108,7 +110,7 @@ TEST(FiberEdges, OneByHandRunsWhenItIsPolled) {
   EXPECT_FALSE(loop.seen().is_alive(fiber.id()));
 }
 
-TEST(FiberEdges, AFiberPollsAnotherByHand) {
+TEST_P(FiberEdges, AFiberPollsAnotherByHand) {
   ClockedLoop loop;
   SpawnOptions options;
   options.placement = Placement::by_hand();
@@ -133,7 +135,7 @@ TEST(FiberEdges, AFiberPollsAnotherByHand) {
   EXPECT_EQ(steps, (std::vector<std::string>{"inner 1", "inner 1", "outer"}));
 }
 
-TEST(FiberEdges, OneOnAThreadThatBlocksWaitsAsOthersDo) {
+TEST(FiberEdgesOnWorkers, OneOnAThreadThatBlocksWaitsAsOthersDo) {
   CheckedRuntime runtime(2);
   SpawnOptions options;
   options.placement = Placement::blocking();
@@ -157,7 +159,7 @@ struct Answerer {
   int on(int number) { return number + 1; }
 };
 
-TEST(FiberEdges, AFiberAsksAnActorOfAnotherSystem) {
+TEST(FiberEdgesOnWorkers, AFiberAsksAnActorOfAnotherSystem) {
   CheckedRuntime one(2);
   CheckedRuntime other(1);
   const auto answerer = other.spawn<Answerer>();
@@ -177,7 +179,7 @@ TEST(FiberEdges, AFiberAsksAnActorOfAnotherSystem) {
   EXPECT_TRUE(done.reaches(50));
 }
 
-TEST(FiberEdges, TheEndOfAnotherSystemBreaksWhatItOwes) {
+TEST(FiberEdgesOnWorkers, TheEndOfAnotherSystemBreaksWhatItOwes) {
   CheckedRuntime one(2);
   Tally asked;
   Tally done;

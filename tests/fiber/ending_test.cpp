@@ -22,7 +22,9 @@ struct Resource {
   int& alive;
 };
 
-TEST(FiberEnd, ReturningIsANormalEnd) {
+JZX_SUITE_ON_ALL_DRIVERS(FiberEnd);
+
+TEST_P(FiberEnd, ReturningIsANormalEnd) {
   ClockedLoop loop;
   const Pid fiber = loop.spawn_fn([] {});
   loop.settle();
@@ -30,7 +32,9 @@ TEST(FiberEnd, ReturningIsANormalEnd) {
   EXPECT_FALSE(loop.seen().is_alive(fiber.id()));
 }
 
-TEST(FiberSpawn, TakesAFunctionAndItsArguments) {
+JZX_SUITE_ON_ALL_DRIVERS(FiberSpawn);
+
+TEST_P(FiberSpawn, TakesAFunctionAndItsArguments) {
   ClockedLoop loop;
   std::string seen;
   loop.spawn(
@@ -43,7 +47,7 @@ TEST(FiberSpawn, TakesAFunctionAndItsArguments) {
   EXPECT_EQ(seen, "number 7");
 }
 
-TEST(FiberSpawn, OfATypedActorThatCannotBeLinkedIsCalledOff) {
+TEST_P(FiberSpawn, OfATypedActorThatCannotBeLinkedIsCalledOff) {
   struct Idle {
     std::shared_ptr<int> held;
     void on(Go) {}
@@ -59,7 +63,7 @@ TEST(FiberSpawn, OfATypedActorThatCannotBeLinkedIsCalledOff) {
   EXPECT_EQ(held.use_count(), 1) << "it has been destroyed, once";
 }
 
-TEST(FiberEnd, ExitSaysWhy) {
+TEST_P(FiberEnd, ExitSaysWhy) {
   ClockedLoop loop;
   int alive = 0;
   const Pid fiber = loop.spawn_fn([&] {
@@ -75,7 +79,7 @@ TEST(FiberEnd, ExitSaysWhy) {
   EXPECT_EQ(loop.seen().stop_of(fiber.id()).text, "out of paper");
 }
 
-TEST(FiberEnd, AKillUnwindsTheStackBeforeOthersHearOfIt) {
+TEST_P(FiberEnd, AKillUnwindsTheStackBeforeOthersHearOfIt) {
   ClockedLoop loop;
   int alive = 0;
   int alive_when_told = -1;
@@ -97,7 +101,7 @@ TEST(FiberEnd, AKillUnwindsTheStackBeforeOthersHearOfIt) {
   EXPECT_EQ(alive_when_told, 0);
 }
 
-TEST(FiberEnd, AKillReachesEveryKindOfWait) {
+TEST_P(FiberEnd, AKillReachesEveryKindOfWait) {
   auto [future, promise] = jzx::promise<int>();
   const std::function<void()> waits[] = {
       [] { receive([](Never) {}); },
@@ -127,7 +131,7 @@ TEST(FiberEnd, AKillReachesEveryKindOfWait) {
   promise.resolve(1);  // nobody waits any more
 }
 
-TEST(FiberEnd, MailIsDeadLetteredInTheOrderItCame) {
+TEST_P(FiberEnd, MailIsDeadLetteredInTheOrderItCame) {
   ClockedLoop loop;
   std::vector<int> dead;
   loop.seen().on_dead_letter = [&](const auto&, Envelope& envelope) {
@@ -144,7 +148,7 @@ TEST(FiberEnd, MailIsDeadLetteredInTheOrderItCame) {
   EXPECT_EQ(dead, (std::vector<int>{1, 2, 3, 4, 5}));
 }
 
-TEST(FiberEnd, AKillTakesEffectBeforeAMessageThatWasKept) {
+TEST_P(FiberEnd, AKillTakesEffectBeforeAMessageThatWasKept) {
   ClockedLoop loop;
   bool has_received = false;
   const Pid fiber = loop.spawn_fn([&] {
@@ -159,7 +163,7 @@ TEST(FiberEnd, AKillTakesEffectBeforeAMessageThatWasKept) {
   EXPECT_EQ(loop.seen().dead.size(), 1u);
 }
 
-TEST(FiberEnd, AWaitAfterExitInAHandlerLeavesTheMessageToTheHandler) {
+TEST_P(FiberEnd, AWaitAfterExitInAHandlerLeavesTheMessageToTheHandler) {
   struct Waits {
     ~Waits() {
       EXPECT_EQ(receive_for(1h, [](Never) {}), Wait::killed);
@@ -181,7 +185,7 @@ TEST(FiberEnd, AWaitAfterExitInAHandlerLeavesTheMessageToTheHandler) {
   EXPECT_EQ(text.use_count(), 1);
 }
 
-TEST(FiberEnd, OneThatPollsLetsOthersRunAndCanBeKilled) {
+TEST_P(FiberEnd, OneThatPollsLetsOthersRunAndCanBeKilled) {
   constexpr int kFarTooOften = 1'000'000;
   ClockedLoop loop;
   int polls = 0;
@@ -196,7 +200,7 @@ TEST(FiberEnd, OneThatPollsLetsOthersRunAndCanBeKilled) {
   EXPECT_EQ(loop.seen().stop_of(poller.id()).reason, ExitReason::killed);
 }
 
-TEST(FiberEnd, OneThatNeverRanIsNotEntered) {
+TEST_P(FiberEnd, OneThatNeverRanIsNotEntered) {
   ClockedLoop loop;
   bool has_run = false;
   int alive = 0;
@@ -208,7 +212,7 @@ TEST(FiberEnd, OneThatNeverRanIsNotEntered) {
   EXPECT_EQ(alive, 0) << "what it was to run with is gone";
 }
 
-TEST(FiberEnd, TheEndOfTheLoopUnwindsThoseThatWait) {
+TEST_P(FiberEnd, TheEndOfTheLoopUnwindsThoseThatWait) {
   int alive = 0;
   {
     ClockedLoop loop;
@@ -228,7 +232,7 @@ TEST(FiberEnd, TheEndOfTheLoopUnwindsThoseThatWait) {
   EXPECT_EQ(alive, 0);
 }
 
-TEST(FiberEnd, TheEndOfALinkedOneTakesItAlong) {
+TEST_P(FiberEnd, TheEndOfALinkedOneTakesItAlong) {
   ClockedLoop loop;
   int alive = 0;
   const Pid first = loop.spawn_fn([&] {
@@ -246,7 +250,7 @@ TEST(FiberEnd, TheEndOfALinkedOneTakesItAlong) {
   EXPECT_EQ(alive, 0);
 }
 
-TEST(FiberEnd, WhoTrapsExitsIsToldOfTheEndOfALinkedOne) {
+TEST_P(FiberEnd, WhoTrapsExitsIsToldOfTheEndOfALinkedOne) {
   ClockedLoop loop;
   std::string seen;
   loop.spawn_fn([&] {
@@ -258,7 +262,7 @@ TEST(FiberEnd, WhoTrapsExitsIsToldOfTheEndOfALinkedOne) {
   EXPECT_EQ(seen, "on purpose");
 }
 
-TEST(FiberEnd, AMonitorFromBirthMissesNothing) {
+TEST_P(FiberEnd, AMonitorFromBirthMissesNothing) {
   ClockedLoop loop;
   std::string seen;
   loop.spawn_fn([&] {
@@ -269,7 +273,7 @@ TEST(FiberEnd, AMonitorFromBirthMissesNothing) {
   EXPECT_EQ(seen, "at once");
 }
 
-TEST(FiberEnd, ASupervisorStartsItAgain) {
+TEST_P(FiberEnd, ASupervisorStartsItAgain) {
   ClockedLoop loop;
   int starts = 0;
   const SupervisorRef family = loop.supervise({}, {child_fn("worker", [&starts] {
@@ -286,7 +290,7 @@ TEST(FiberEnd, ASupervisorStartsItAgain) {
   EXPECT_NE(family.child(0), before);
 }
 
-TEST(FiberEnd, TheFunctionsOfFibersAreRefusedElsewhere) {
+TEST_P(FiberEnd, TheFunctionsOfFibersAreRefusedElsewhere) {
 #ifndef JZX_LIBRARY_NOEXCEPT
   EXPECT_THROW((void)self(), std::logic_error);
   EXPECT_THROW(receive([](Go) {}), std::logic_error);
@@ -310,7 +314,7 @@ TEST(FiberEnd, TheFunctionsOfFibersAreRefusedElsewhere) {
 #endif
 }
 
-TEST(FiberEnd, AWaitWhileItsCapturesEndAnswersKilled) {
+TEST_P(FiberEnd, AWaitWhileItsCapturesEndAnswersKilled) {
   struct Waits {
     explicit Waits(Wait& where) : result(&where) {}
     Waits(Waits&& other) noexcept : result(std::exchange(other.result, nullptr)) {}
@@ -329,7 +333,7 @@ TEST(FiberEnd, AWaitWhileItsCapturesEndAnswersKilled) {
   EXPECT_EQ(loop.seen().stop_of(fiber.id()).reason, ExitReason::killed);
 }
 
-TEST(FiberEnd, TooMuchMailThatNobodyWantsEndsItWithAReason) {
+TEST_P(FiberEnd, TooMuchMailThatNobodyWantsEndsItWithAReason) {
   ClockedLoop loop;
   const Pid gone = loop.spawn_fn([] {});
   loop.settle();
@@ -343,7 +347,7 @@ TEST(FiberEnd, TooMuchMailThatNobodyWantsEndsItWithAReason) {
   loop.advance(2h);
 }
 
-TEST(FiberEnd, ItsMailboxIsNeverLargerThanWhatItCanKeep) {
+TEST_P(FiberEnd, ItsMailboxIsNeverLargerThanWhatItCanKeep) {
   ClockedLoop loop(Time::manual, {.default_mailbox_cap = 200'000});
   const Pid fiber = loop.spawn_fn([] { receive([](Never) {}); });
   int sent = 0;
@@ -355,7 +359,7 @@ TEST(FiberEnd, ItsMailboxIsNeverLargerThanWhatItCanKeep) {
   EXPECT_TRUE(loop.seen().is_alive(fiber.id()));
 }
 
-TEST(FiberEnd, InAnotherLoopThatItRunsItIsNobody) {
+TEST(FiberAmongSystems, InAnotherLoopThatItRunsItIsNobody) {
   struct Asker {
     std::string* text;
     void on(Go) {
@@ -378,7 +382,7 @@ TEST(FiberEnd, InAnotherLoopThatItRunsItIsNobody) {
   EXPECT_NE(text.find("would wait inside a handler"), std::string::npos) << text;
 }
 
-TEST(FiberEnd, WhoPollsAnActorOfAnotherSystemStaysWhoItIs) {
+TEST(FiberAmongSystems, WhoPollsAnActorOfAnotherSystemStaysWhoItIs) {
   struct Counter {
     int* count;
     void on(Go) { ++*count; }
@@ -400,7 +404,9 @@ TEST(FiberEnd, WhoPollsAnActorOfAnotherSystemStaysWhoItIs) {
   EXPECT_EQ(seen, fiber);
 }
 
-TEST(FiberFuture, GetSuspendsTheFiberAndNotTheLoop) {
+JZX_SUITE_ON_ALL_DRIVERS(FiberFuture);
+
+TEST_P(FiberFuture, GetSuspendsTheFiberAndNotTheLoop) {
   ClockedLoop loop;
   auto [future, promise] = jzx::promise<int>();
   int got = 0;
@@ -415,7 +421,7 @@ TEST(FiberFuture, GetSuspendsTheFiberAndNotTheLoop) {
   EXPECT_EQ(got, 5);
 }
 
-TEST(FiberFuture, TwoFibersAskEachOther) {
+TEST_P(FiberFuture, TwoFibersAskEachOther) {
   ClockedLoop loop;
   int got = 0;
   const Pid doubler = loop.spawn_fn([] {
@@ -433,7 +439,7 @@ TEST(FiberFuture, TwoFibersAskEachOther) {
 
 #ifndef JZX_LIBRARY_NOEXCEPT
 
-TEST(FiberEnd, AnExceptionThatLeavesIsAPanicWithItsText) {
+TEST_P(FiberEnd, AnExceptionThatLeavesIsAPanicWithItsText) {
   ClockedLoop loop;
   const Pid fiber = loop.spawn_fn([] {
     yield();
@@ -444,7 +450,7 @@ TEST(FiberEnd, AnExceptionThatLeavesIsAPanicWithItsText) {
   EXPECT_EQ(loop.seen().stop_of(fiber.id()).text, "no such table");
 }
 
-TEST(FiberEnd, WhoSwallowsAKillHasBeenKilledAndIsToldAgain) {
+TEST_P(FiberEnd, WhoSwallowsAKillHasBeenKilledAndIsToldAgain) {
   ClockedLoop loop;
   int swallowed = 0;
   const Pid fiber = loop.spawn_fn([&] {
@@ -463,7 +469,7 @@ TEST(FiberEnd, WhoSwallowsAKillHasBeenKilledAndIsToldAgain) {
   EXPECT_EQ(loop.seen().stop_of(fiber.id()).reason, ExitReason::killed);
 }
 
-TEST(FiberEnd, AWaitWhileUnwindingAnswersKilled) {
+TEST_P(FiberEnd, AWaitWhileUnwindingAnswersKilled) {
   struct Waits {
     ~Waits() {
       *result = receive_for(1h, [](Never) {});
@@ -482,7 +488,7 @@ TEST(FiberEnd, AWaitWhileUnwindingAnswersKilled) {
   EXPECT_EQ(result, Wait::killed);
 }
 
-TEST(FiberEnd, AnExceptionThatIsBeingHandledStaysTheFibersOwn) {
+TEST_P(FiberEnd, AnExceptionThatIsBeingHandledStaysTheFibersOwn) {
   ClockedLoop loop;
   std::vector<std::string> caught;
   std::vector<Pid> fibers;
@@ -509,7 +515,9 @@ TEST(FiberEnd, AnExceptionThatIsBeingHandledStaysTheFibersOwn) {
   EXPECT_EQ(caught, (std::vector<std::string>{"0", "1"}));
 }
 
-TEST(Receive, AGuardThatThrowsTakesTheTimeAlong) {
+JZX_SUITE_ON_ALL_DRIVERS(ReceiveByGuard);
+
+TEST_P(ReceiveByGuard, AGuardThatThrowsTakesTheTimeAlong) {
   ClockedLoop loop;
   std::vector<uint64_t> times;
   const Pid fiber = loop.spawn_fn([&] {
@@ -530,7 +538,7 @@ TEST(Receive, AGuardThatThrowsTakesTheTimeAlong) {
   EXPECT_FALSE(loop.seen().is_alive(fiber.id()));
 }
 
-TEST(Receive, AGuardThatWaitsIsToldThatItMustNot) {
+TEST_P(ReceiveByGuard, AGuardThatWaitsIsToldThatItMustNot) {
   ClockedLoop loop;
   int refused = 0;
   int got = 0;
@@ -559,7 +567,7 @@ TEST(Receive, AGuardThatWaitsIsToldThatItMustNot) {
   EXPECT_EQ(got, 7) << "the message is where it was";
 }
 
-TEST(Receive, AGuardThatThrowsLosesNothing) {
+TEST_P(ReceiveByGuard, AGuardThatThrowsLosesNothing) {
   ClockedLoop loop;
   int got = 0;
   const Pid fiber = loop.spawn_fn([&] {

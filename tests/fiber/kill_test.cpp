@@ -1,5 +1,5 @@
 // A kill at every wait: whatever a fiber waits in, and however deep, it unwinds once, and everybody
-// is told once. Here on a loop, wait by wait; kill_storm_test.cpp does it at random on workers.
+// is told once. Here wait by wait; kill_storm_test.cpp does it at random on workers.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cpp/clocked_loop.hpp"
@@ -244,8 +245,9 @@ void go_to(Scene& scene, size_t number, size_t& reached) {
   ASSERT_EQ(scene.downs, 0);
 }
 
-class KillAtWait : public ::testing::TestWithParam<size_t> {
+class KillAtWait : public ::testing::TestWithParam<std::tuple<std::string, size_t>> {
  protected:
+  static size_t number() { return std::get<1>(GetParam()); }
   void expect_end(ExitReason reason) {
     scene.loop.settle();
     EXPECT_EQ(scene.acquired, scene.released);
@@ -256,53 +258,62 @@ class KillAtWait : public ::testing::TestWithParam<size_t> {
     EXPECT_EQ(scene.fiber.send(Go{}), Errc::no_such_actor);
   }
   void kill() { EXPECT_EQ(scene.loop.kill(scene.fiber), Errc::ok); }
-  void wake() { wait_points()[GetParam()].wake(scene); }
+  void wake() { wait_points()[number()].wake(scene); }
 
+  ChosenDriver driver{std::get<0>(GetParam())};
   Scene scene;
   size_t reached = 0;
 };
-INSTANTIATE_TEST_SUITE_P(All, KillAtWait, ::testing::Range(size_t{0}, wait_points().size()));
+INSTANTIATE_TEST_SUITE_P(All, KillAtWait,
+                         ::testing::Combine(::testing::ValuesIn(all_drivers()),
+                                            ::testing::Range(size_t{0}, wait_points().size())),
+                         [](const auto& one) {
+                           return std::to_string(std::get<1>(one.param)) + "_on_" +
+                                  std::get<0>(one.param);
+                         });
 
 TEST_P(KillAtWait, UnwindsOnce) {
-  go_to(scene, GetParam(), reached);
+  go_to(scene, number(), reached);
   kill();
   expect_end(ExitReason::killed);
-  EXPECT_EQ(reached, GetParam());
+  EXPECT_EQ(reached, number());
 }
 
 TEST_P(KillAtWait, AStopUnwindsToo) {
-  go_to(scene, GetParam(), reached);
+  go_to(scene, number(), reached);
   EXPECT_EQ(scene.loop.stop(scene.fiber), Errc::ok);
   expect_end(ExitReason::normal);
 }
 
 TEST_P(KillAtWait, ThatIsJustOverUnwindsOnce) {
-  go_to(scene, GetParam(), reached);
+  go_to(scene, number(), reached);
   wake();
   kill();
   expect_end(ExitReason::killed);
-  EXPECT_EQ(reached, GetParam());
+  EXPECT_EQ(reached, number());
 }
 
 TEST_P(KillAtWait, AndWhatItWaitedForComesTooLate) {
-  go_to(scene, GetParam(), reached);
+  go_to(scene, number(), reached);
   kill();
   wake();
   expect_end(ExitReason::killed);
-  EXPECT_EQ(reached, GetParam());
+  EXPECT_EQ(reached, number());
 }
 
-TEST_P(KillAtWait, TheEndOfTheLoopUnwindsToo) { go_to(scene, GetParam(), reached); }
+TEST_P(KillAtWait, TheEndOfTheLoopUnwindsToo) { go_to(scene, number(), reached); }
 
 TEST_P(KillAtWait, TheEndOfALinkedOneUnwindsToo) {
-  go_to(scene, GetParam(), reached);
+  go_to(scene, number(), reached);
   SpawnOptions options;
   options.link = scene.fiber;
   scene.loop.spawn_fn_with(options, [] { exit(ExitReason::fail, "take it along"); });
   expect_end(ExitReason::fail);
 }
 
-TEST(KillAtNoWait, TheWholeScriptEndsByItself) {
+JZX_SUITE_ON_ALL_DRIVERS(KillAtNoWait);
+
+TEST_P(KillAtNoWait, TheWholeScriptEndsByItself) {
   Scene scene;
   size_t reached = 0;
   go_to(scene, wait_points().size() - 1, reached);

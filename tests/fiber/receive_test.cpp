@@ -19,7 +19,9 @@ struct Text {
 };
 struct Stop {};
 
-TEST(Receive, WaitsForAMessageAndHandsItOver) {
+JZX_SUITE_ON_ALL_DRIVERS(Receive);
+
+TEST_P(Receive, WaitsForAMessageAndHandsItOver) {
   ClockedLoop loop;
   int got = 0;
   const Pid fiber = loop.spawn_fn([&] { receive([&](Number number) { got = number.value; }); });
@@ -31,7 +33,7 @@ TEST(Receive, WaitsForAMessageAndHandsItOver) {
   EXPECT_EQ(fiber.send(Number{8}), Errc::no_such_actor) << "it has returned";
 }
 
-TEST(Receive, TakesTheOldestThatOneOfItsFunctionsIsFor) {
+TEST_P(Receive, TakesTheOldestThatOneOfItsFunctionsIsFor) {
   ClockedLoop loop;
   std::vector<std::string> seen;
   const Pid fiber = loop.spawn_fn([&] {
@@ -45,7 +47,7 @@ TEST(Receive, TakesTheOldestThatOneOfItsFunctionsIsFor) {
   EXPECT_EQ(seen, (std::vector<std::string>{"1", "two", "3", "four"}));
 }
 
-TEST(Receive, LeavesWhatDoesNotMatchForLaterInItsOldOrder) {
+TEST_P(Receive, LeavesWhatDoesNotMatchForLaterInItsOldOrder) {
   ClockedLoop loop;
   std::vector<int> seen;
   std::vector<std::string> texts;
@@ -64,7 +66,7 @@ TEST(Receive, LeavesWhatDoesNotMatchForLaterInItsOldOrder) {
   EXPECT_EQ(texts, (std::vector<std::string>{"a", "b"}));
 }
 
-TEST(Receive, ManyTypesThatWaitKeepTheirOrderAcrossTypes) {
+TEST_P(Receive, ManyTypesThatWaitKeepTheirOrderAcrossTypes) {
   ClockedLoop loop;
   std::vector<int> seen;
   const Pid fiber = loop.spawn_fn([&] {
@@ -89,7 +91,7 @@ TEST(Receive, ManyTypesThatWaitKeepTheirOrderAcrossTypes) {
   EXPECT_EQ(seen, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
 }
 
-TEST(Receive, AGuardChoosesAmongTheMessagesOfItsType) {
+TEST_P(Receive, AGuardChoosesAmongTheMessagesOfItsType) {
   ClockedLoop loop;
   std::vector<int> seen;
   const auto is_even = [](const Number& number) { return number.value % 2 == 0; };
@@ -107,7 +109,7 @@ TEST(Receive, AGuardChoosesAmongTheMessagesOfItsType) {
   EXPECT_EQ(seen, (std::vector<int>{4, 6, 1, 3, 5}));
 }
 
-TEST(Receive, TheFirstFunctionThatFitsGetsTheMessage) {
+TEST_P(Receive, TheFirstFunctionThatFitsGetsTheMessage) {
   ClockedLoop loop;
   std::string who;
   const Pid fiber = loop.spawn_fn([&] {
@@ -120,7 +122,7 @@ TEST(Receive, TheFirstFunctionThatFitsGetsTheMessage) {
   EXPECT_EQ(who, "any");
 }
 
-TEST(Receive, AnyMessageTakesWhateverIsOldest) {
+TEST_P(Receive, AnyMessageTakesWhateverIsOldest) {
   ClockedLoop loop;
   std::vector<std::string> seen;
   const Pid fiber = loop.spawn_fn([&] {
@@ -136,7 +138,7 @@ TEST(Receive, AnyMessageTakesWhateverIsOldest) {
   EXPECT_EQ(seen, (std::vector<std::string>{"a number", "hello"}));
 }
 
-TEST(Receive, MoveOnlyAndLargeMessagesArriveWhole) {
+TEST_P(Receive, MoveOnlyAndLargeMessagesArriveWhole) {
   ClockedLoop loop;
   struct Large {
     std::unique_ptr<int> pointer;
@@ -154,7 +156,7 @@ TEST(Receive, MoveOnlyAndLargeMessagesArriveWhole) {
   EXPECT_EQ(got, 42);
 }
 
-TEST(Receive, AFunctionMayWaitWhileItHandlesAMessage) {
+TEST_P(Receive, AFunctionMayWaitWhileItHandlesAMessage) {
   ClockedLoop loop;
   std::vector<std::string> seen;
   const Pid fiber = loop.spawn_fn([&] {
@@ -175,7 +177,7 @@ TEST(Receive, AFunctionMayWaitWhileItHandlesAMessage) {
                                             "a message that is not inside its envelope alone: !"}));
 }
 
-TEST(Receive, TheSenderIsThatOfTheLastMessage) {
+TEST_P(Receive, TheSenderIsThatOfTheLastMessage) {
   ClockedLoop loop;
   Pid seen;
   const Pid fiber = loop.spawn_fn([&] { receive([&](Number) { seen = sender(); }); });
@@ -184,7 +186,7 @@ TEST(Receive, TheSenderIsThatOfTheLastMessage) {
   EXPECT_EQ(seen, other);
 }
 
-TEST(Receive, GivesAMessageOfOneTypeBack) {
+TEST_P(Receive, GivesAMessageOfOneTypeBack) {
   ClockedLoop loop;
   std::vector<std::string> seen;
   const Pid fiber = loop.spawn_fn([&] {
@@ -201,7 +203,7 @@ TEST(Receive, GivesAMessageOfOneTypeBack) {
   EXPECT_EQ(seen, (std::vector<std::string>{"hello", "late"}));
 }
 
-TEST(Receive, AReplyGoesToTheSender) {
+TEST_P(Receive, AReplyGoesToTheSender) {
   ClockedLoop loop;
   int got = 0;
   const Pid doubler = loop.spawn_fn(
@@ -214,7 +216,9 @@ TEST(Receive, AReplyGoesToTheSender) {
   EXPECT_EQ(got, 42);
 }
 
-TEST(ReceiveFor, EndsWhenTheTimeIsUpAndNotBefore) {
+JZX_SUITE_ON_ALL_DRIVERS(ReceiveFor);
+
+TEST_P(ReceiveFor, EndsWhenTheTimeIsUpAndNotBefore) {
   ClockedLoop loop;
   bool is_late = false;
   Wait result = Wait::done;
@@ -232,7 +236,7 @@ TEST(ReceiveFor, EndsWhenTheTimeIsUpAndNotBefore) {
   EXPECT_EQ(result, Wait::timed_out);
 }
 
-TEST(ReceiveFor, AMessageInTimeEndsItAndTheTimerIsGone) {
+TEST_P(ReceiveFor, AMessageInTimeEndsItAndTheTimerIsGone) {
   ClockedLoop loop;
   std::vector<Wait> results;
   const Pid fiber = loop.spawn_fn([&] {
@@ -251,7 +255,7 @@ TEST(ReceiveFor, AMessageInTimeEndsItAndTheTimerIsGone) {
   EXPECT_EQ(results, (std::vector<Wait>{Wait::done, Wait::timed_out}));
 }
 
-TEST(ReceiveFor, ZeroTakesOnlyWhatIsThere) {
+TEST_P(ReceiveFor, ZeroTakesOnlyWhatIsThere) {
   ClockedLoop loop;
   std::vector<Wait> results;
   const Pid fiber = loop.spawn_fn([&] {
@@ -263,7 +267,7 @@ TEST(ReceiveFor, ZeroTakesOnlyWhatIsThere) {
   EXPECT_EQ(results, (std::vector<Wait>{Wait::done, Wait::timed_out}));
 }
 
-TEST(Receive, WhatWaitsCountsTowardTheCapacity) {
+TEST_P(Receive, WhatWaitsCountsTowardTheCapacity) {
   ClockedLoop loop;
   SpawnOptions options;
   options.mailbox_cap = 4 + 10;
@@ -275,7 +279,7 @@ TEST(Receive, WhatWaitsCountsTowardTheCapacity) {
   EXPECT_EQ(fiber.send(Number{10}), Errc::mailbox_full);
 }
 
-TEST(Receive, WhatWasKeptIsDroppedBeforeWhatIsWanted) {
+TEST_P(Receive, WhatWasKeptIsDroppedBeforeWhatIsWanted) {
   ClockedLoop loop;
   SpawnOptions options;
   options.mailbox_cap = 4 + 10;
@@ -295,7 +299,7 @@ TEST(Receive, WhatWasKeptIsDroppedBeforeWhatIsWanted) {
   EXPECT_EQ(got, 3);
 }
 
-TEST(Receive, WhatWasNeverReceivedIsDeadLettered) {
+TEST_P(Receive, WhatWasNeverReceivedIsDeadLettered) {
   ClockedLoop loop;
   const Pid fiber = loop.spawn_fn([] { receive([](Stop) {}); });
   fiber << Number{1} << Text{"two"};
@@ -305,7 +309,7 @@ TEST(Receive, WhatWasNeverReceivedIsDeadLettered) {
   EXPECT_EQ(loop.seen().dead.size(), 2u);
 }
 
-TEST(Receive, AnAskIsAnsweredByWhatTheFunctionReturns) {
+TEST_P(Receive, AnAskIsAnsweredByWhatTheFunctionReturns) {
   ClockedLoop loop;
   const Pid fiber = loop.spawn_fn([] {
     receive([](Number number) { return number.value * 2; });

@@ -41,12 +41,14 @@ void expect_values_outlive_waits() {
   }
 }
 
-TEST(Switch, LeavesWholeNumbersAlone) { expect_values_outlive_waits<uint64_t>(); }
-TEST(Switch, LeavesDoublesAlone) { expect_values_outlive_waits<double>(); }
-TEST(Switch, LeavesLongDoublesAlone) { expect_values_outlive_waits<long double>(); }
+JZX_SUITE_ON_ALL_DRIVERS(Switch);
+
+TEST_P(Switch, LeavesWholeNumbersAlone) { expect_values_outlive_waits<uint64_t>(); }
+TEST_P(Switch, LeavesDoublesAlone) { expect_values_outlive_waits<double>(); }
+TEST_P(Switch, LeavesLongDoublesAlone) { expect_values_outlive_waits<long double>(); }
 
 // A leaf function keeps data below its stack pointer.
-TEST(Switch, LeavesTheRedZoneAlone) {
+TEST_P(Switch, LeavesTheRedZoneAlone) {
   ClockedLoop loop;
   int sum = 0;
   for (int fiber = 0; fiber < 3; ++fiber) {
@@ -63,7 +65,7 @@ TEST(Switch, LeavesTheRedZoneAlone) {
   EXPECT_EQ(sum, 24 * 23 / 2);
 }
 
-TEST(Switch, KeepsTheStackAligned) {
+TEST_P(Switch, KeepsTheStackAligned) {
   ClockedLoop loop;
   uintptr_t misplaced = 1;
   loop.spawn_fn([&] {

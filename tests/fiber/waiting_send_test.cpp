@@ -18,7 +18,9 @@ SpawnOptions small_and_waiting() {
   return options;
 }
 
-TEST(FiberWaitingSend, GetsThroughWhenThereIsRoom) {
+JZX_SUITE_ON_ALL_DRIVERS(FiberWaitingSend);
+
+TEST_P(FiberWaitingSend, GetsThroughWhenThereIsRoom) {
   ClockedLoop loop;
   std::vector<int> got;
   const Pid slow = loop.spawn_fn_with(small_and_waiting(), [&] {
@@ -39,7 +41,7 @@ TEST(FiberWaitingSend, GetsThroughWhenThereIsRoom) {
   EXPECT_EQ(got, (std::vector<int>{0, 1, 2, 3, 4, 5}));
 }
 
-TEST(FiberWaitingSend, EveryMessageArrivesOnceInOrder) {
+TEST_P(FiberWaitingSend, EveryMessageArrivesOnceInOrder) {
   ClockedLoop loop;
   std::vector<int> got;
   const Pid slow = loop.spawn_fn_with(small_and_waiting(), [&] {
@@ -56,7 +58,7 @@ TEST(FiberWaitingSend, EveryMessageArrivesOnceInOrder) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(got[static_cast<size_t>(i)], i);
 }
 
-TEST(FiberWaitingSend, IsOverWhenTheReceiverEnds) {
+TEST_P(FiberWaitingSend, IsOverWhenTheReceiverEnds) {
   ClockedLoop loop;
   const Pid slow = loop.spawn_fn_with(small_and_waiting(), [] { receive([](Go) {}); });
   Errc result = Errc::ok;
@@ -70,7 +72,7 @@ TEST(FiberWaitingSend, IsOverWhenTheReceiverEnds) {
   EXPECT_EQ(result, Errc::no_such_actor);
 }
 
-TEST(FiberWaitingSend, IsOverWhenTheSenderIsKilled) {
+TEST_P(FiberWaitingSend, IsOverWhenTheSenderIsKilled) {
   ClockedLoop loop;
   const Pid slow = loop.spawn_fn_with(small_and_waiting(), [] { receive([](Go) {}); });
   Errc result = Errc::ok;
@@ -84,7 +86,7 @@ TEST(FiberWaitingSend, IsOverWhenTheSenderIsKilled) {
   EXPECT_EQ(loop.seen().stop_of(sender.id()).reason, ExitReason::killed);
 }
 
-TEST(FiberWaitingSend, ToAnotherSystemIsRefusedAsToAHandler) {
+TEST_P(FiberWaitingSend, ToAnotherSystemIsRefusedAsToAHandler) {
   ClockedLoop loop;
   ClockedLoop other;
   const Pid slow = other.spawn_fn_with(small_and_waiting(), [] { receive([](Go) {}); });
@@ -96,7 +98,7 @@ TEST(FiberWaitingSend, ToAnotherSystemIsRefusedAsToAHandler) {
   EXPECT_EQ(result, Errc::mailbox_full);
 }
 
-TEST(FiberWaitingSend, ManyFibersOnTwoWorkersAllGetThrough) {
+TEST(FiberWaitingSendOnWorkers, ManyFibersOnTwoWorkersAllGetThrough) {
   constexpr int kSenders = 20;
   constexpr int kEach = 200;
   RuntimeOptions wanted;

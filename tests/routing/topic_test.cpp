@@ -59,9 +59,10 @@ struct Publisher {
   }
 };
 
-class TopicTest : public ::testing::Test {
+class TopicTest : public OnAnyDriver {
  protected:
   std::vector<int> prices_of(ActorRef<Reader> reader) {
+    loop.settle();
     return loop.run_until(reader.ask('?')).value();
   }
 
@@ -71,8 +72,9 @@ class TopicTest : public ::testing::Test {
   ActorRef<Reader> a = loop.spawn<Reader>();
   ActorRef<Reader> b = loop.spawn<Reader>();
 };
+JZX_ON_ALL_DRIVERS(TopicTest);
 
-TEST_F(TopicTest, ReachesTypedAndUntypedSubscribers) {
+TEST_P(TopicTest, ReachesTypedAndUntypedSubscribers) {
   const auto listed = loop.spawn<Listed>(std::ref(sum));
   EXPECT_EQ(prices.subscribe(a), Errc::ok);
   EXPECT_EQ(prices.subscribe(listed.pid()), Errc::ok);
@@ -83,7 +85,7 @@ TEST_F(TopicTest, ReachesTypedAndUntypedSubscribers) {
   EXPECT_EQ(prices.subscribers(), (std::vector<Pid>{a, listed}));
 }
 
-TEST_F(TopicTest, IsFoundByNameFromInsideAHandlerAndKeepsThePublishersOrder) {
+TEST_P(TopicTest, IsFoundByNameFromInsideAHandlerAndKeepsThePublishersOrder) {
   EXPECT_EQ(prices.subscribe(a), Errc::ok);
   EXPECT_EQ(prices.subscribe(b), Errc::ok);
   const auto publisher = loop.spawn<Publisher>();
@@ -95,7 +97,7 @@ TEST_F(TopicTest, IsFoundByNameFromInsideAHandlerAndKeepsThePublishersOrder) {
   EXPECT_EQ(prices_of(b), wanted);
 }
 
-TEST_F(TopicTest, TellsWhoPublished) {
+TEST_P(TopicTest, TellsWhoPublished) {
   Pid seen;
   struct Asker {
     void on(Price, Context& context) { seen = context.sender(); }
@@ -108,7 +110,7 @@ TEST_F(TopicTest, TellsWhoPublished) {
   EXPECT_EQ(seen, publisher.pid());
 }
 
-TEST_F(TopicTest, OfTwoTypesWithOneNameAreTwo) {
+TEST_P(TopicTest, OfTwoTypesWithOneNameAreTwo) {
   const auto texts = topic<std::string>(loop, "prices");
   EXPECT_EQ(prices.subscribe(a), Errc::ok);
   EXPECT_EQ(texts.subscriber_count(), 0u);
@@ -118,12 +120,12 @@ TEST_F(TopicTest, OfTwoTypesWithOneNameAreTwo) {
   EXPECT_FALSE(topic<Price>(loop, ""));
 }
 
-TEST_F(TopicTest, IsNoGroupOfTheSameName) {
+TEST_P(TopicTest, IsNoGroupOfTheSameName) {
   EXPECT_EQ(prices.subscribe(a), Errc::ok);
   EXPECT_EQ(Group(loop, "prices").size(), 0u);
 }
 
-TEST_F(TopicTest, EverySubscriberGetsACopyOfItsOwn) {
+TEST_P(TopicTest, EverySubscriberGetsACopyOfItsOwn) {
   std::vector<int> first_values;
   struct Changer {
     void on(Big big) { values.push_back(++big.values[0]); }
@@ -139,7 +141,7 @@ TEST_F(TopicTest, EverySubscriberGetsACopyOfItsOwn) {
   EXPECT_EQ(first_values, (std::vector<int>{1, 1, 1}));
 }
 
-TEST_F(TopicTest, WhoSubscribesInTwoWaysGetsEachMessageOnce) {
+TEST_P(TopicTest, WhoSubscribesInTwoWaysGetsEachMessageOnce) {
   EXPECT_EQ(prices.subscribe(a.pid()), Errc::ok);
   EXPECT_EQ(prices.subscribe(a), Errc::ok) << "from now on with its handler";
   EXPECT_EQ(prices.subscriber_count(), 1u);
@@ -147,7 +149,7 @@ TEST_F(TopicTest, WhoSubscribesInTwoWaysGetsEachMessageOnce) {
   EXPECT_EQ(prices_of(a), (std::vector<int>{3}));
 }
 
-TEST_F(TopicTest, WhoUnsubscribesOrEndsHearsNoMore) {
+TEST_P(TopicTest, WhoUnsubscribesOrEndsHearsNoMore) {
   EXPECT_EQ(prices.subscribe(a), Errc::ok);
   EXPECT_EQ(prices.subscribe(b), Errc::ok);
   EXPECT_EQ(prices.unsubscribe(a), Errc::ok);
@@ -162,7 +164,7 @@ TEST_F(TopicTest, WhoUnsubscribesOrEndsHearsNoMore) {
   EXPECT_TRUE(loop.seen().dead.empty());
 }
 
-TEST_F(TopicTest, AFullSubscriberIsCountedAndDoesNotStopTheOthers) {
+TEST_P(TopicTest, AFullSubscriberIsCountedAndDoesNotStopTheOthers) {
   SpawnOptions narrow;
   narrow.mailbox_cap = 6;  // two of the user's
   const auto slow = loop.spawn_with<Reader>(narrow);
@@ -179,7 +181,7 @@ TEST_F(TopicTest, AFullSubscriberIsCountedAndDoesNotStopTheOthers) {
   EXPECT_EQ(prices_of(slow), (std::vector<int>{0, 1}));
 }
 
-TEST_F(TopicTest, AnEmptyTopicAnswersForItself) {
+TEST_P(TopicTest, AnEmptyTopicAnswersForItself) {
   const Topic<Price> none;
   EXPECT_FALSE(none);
   EXPECT_EQ(none.subscribe(a), Errc::invalid_arg);

@@ -1,6 +1,9 @@
 // Children added and removed while the supervisor runs.
 #include <gtest/gtest.h>
 
+#include <string>
+#include <tuple>
+
 #include "core/bonds.hpp"
 #include "supervise/family.hpp"
 
@@ -17,16 +20,18 @@ using Lines = std::vector<std::string>;
 constexpr uint32_t kOften = 100;
 constexpr uint32_t kPeriod = 1000;
 
-class DynamicChildren : public ::testing::TestWithParam<Strategy> {
+class DynamicChildren : public ::testing::TestWithParam<std::tuple<std::string, Strategy>> {
  protected:
+  static Strategy strategy() { return std::get<1>(GetParam()); }
   void expect_count(size_t specs, size_t active) {
     const ChildCounts counts = rig.visit(top, [&](Supervisor& it) { return it.count(); });
     EXPECT_EQ(counts.specs, specs);
     EXPECT_EQ(counts.active, active);
   }
 
+  jzx::testing::ChosenDriver driver{std::get<0>(GetParam())};
   FamilyRig rig;
-  ActorId top = rig.spawn_family({GetParam(), kOften, kPeriod}, {{"a"}, {"b"}});
+  ActorId top = rig.spawn_family({strategy(), kOften, kPeriod}, {{"a"}, {"b"}});
 };
 
 TEST_P(DynamicChildren, AreCountedWithTheOthersAndStartedAtOnce) {
@@ -130,7 +135,7 @@ TEST_P(DynamicChildren, AreStoppedWithTheirSupervisorTheLastFirst) {
 }
 
 TEST_P(DynamicChildren, OfAnotherSupervisorCannotBeRemoved) {
-  const ActorId other = rig.spawn_family({GetParam(), kOften, kPeriod}, {{"x"}});
+  const ActorId other = rig.spawn_family({strategy(), kOften, kPeriod}, {{"x"}});
   EXPECT_EQ(rig.visit(top, [&](Supervisor& it) { return it.remove_child(rig.child(other, 0)); }),
             Errc::no_such_actor);
   EXPECT_EQ(rig.visit(top, [&](Supervisor& it) { return it.remove_child(other); }),
@@ -139,8 +144,8 @@ TEST_P(DynamicChildren, OfAnotherSupervisorCannotBeRemoved) {
   EXPECT_TRUE(rig.is_alive(rig.child(other, 0)));
 }
 
-std::string strategy_name(const ::testing::TestParamInfo<Strategy>& strategy) {
-  switch (strategy.param) {
+std::string strategy_name(Strategy strategy) {
+  switch (strategy) {
     case Strategy::one_for_one:
       return "one_for_one";
     case Strategy::one_for_all:
@@ -152,11 +157,18 @@ std::string strategy_name(const ::testing::TestParamInfo<Strategy>& strategy) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, DynamicChildren,
-                         ::testing::Values(Strategy::one_for_one, Strategy::one_for_all,
-                                           Strategy::rest_for_one),
-                         strategy_name);
+                         ::testing::Combine(::testing::ValuesIn(jzx::testing::all_drivers()),
+                                            ::testing::Values(Strategy::one_for_one,
+                                                              Strategy::one_for_all,
+                                                              Strategy::rest_for_one)),
+                         [](const auto& one) {
+                           return strategy_name(std::get<1>(one.param)) + "_on_" +
+                                  std::get<0>(one.param);
+                         });
 
-TEST(DynamicChildrenInAGroup, OneThatIsForgottenDoesNotShiftTheGroupThatWaitsToRestart) {
+JZX_SUITE_ON_ALL_DRIVERS(DynamicChildrenInAGroup);
+
+TEST_P(DynamicChildrenInAGroup, OneThatIsForgottenDoesNotShiftTheGroupThatWaitsToRestart) {
   FamilyRig rig;
   const ActorId top = rig.spawn_family({Strategy::rest_for_one, kOften, kPeriod}, {});
   const ActorId brief = rig.add(top, {"brief", ChildMode::temporary});
@@ -171,7 +183,7 @@ TEST(DynamicChildrenInAGroup, OneThatIsForgottenDoesNotShiftTheGroupThatWaitsToR
   EXPECT_EQ(rig.visit(top, [&](Supervisor& it) { return it.count(); }).active, 2u);
 }
 
-TEST(DynamicChildrenInAGroup, OneAddedWhileTheGroupWaitsIsLeftAlone) {
+TEST_P(DynamicChildrenInAGroup, OneAddedWhileTheGroupWaitsIsLeftAlone) {
   FamilyRig rig;
   const ActorId top =
       rig.spawn_family({Strategy::one_for_all, kOften, kPeriod}, {{"a", ChildMode::permanent, 50}});
@@ -183,7 +195,7 @@ TEST(DynamicChildrenInAGroup, OneAddedWhileTheGroupWaitsIsLeftAlone) {
   EXPECT_EQ(rig.visit(top, [&](Supervisor& it) { return it.count(); }).active, 2u);
 }
 
-TEST(DynamicChildrenInAGroup, OneRemovedWhileItsGroupStopsDoesNotComeBackWithIt) {
+TEST_P(DynamicChildrenInAGroup, OneRemovedWhileItsGroupStopsDoesNotComeBackWithIt) {
   FamilyRig rig;
   const ActorId top =
       rig.spawn_family({Strategy::one_for_all, kOften, kPeriod}, {{"a"}, {"b"}, {"c"}});

@@ -17,7 +17,9 @@ constexpr uint32_t kPeriod = 1000;
 
 // ---- starts that fail ----
 
-TEST(FailedRestart, IsTriedAgainAndEachTryCounts) {
+JZX_SUITE_ON_ALL_DRIVERS(FailedRestart);
+
+TEST_P(FailedRestart, IsTriedAgainAndEachTryCounts) {
   FamilyRig rig;
   const ActorId top = rig.spawn_family({Strategy::one_for_one, 3, kPeriod}, {{"a"}});
   rig.refusals["a"] = 2;
@@ -29,7 +31,7 @@ TEST(FailedRestart, IsTriedAgainAndEachTryCounts) {
   EXPECT_FALSE(rig.is_alive(top)) << "three were allowed";
 }
 
-TEST(FailedRestart, EscalatesOnceWhenItIsTooOften) {
+TEST_P(FailedRestart, EscalatesOnceWhenItIsTooOften) {
   FamilyRig rig;
   const ActorId top = rig.spawn_family({Strategy::one_for_one, 3, kPeriod}, {{"a"}, {"b"}});
   rig.refusals["a"] = 100;
@@ -39,7 +41,7 @@ TEST(FailedRestart, EscalatesOnceWhenItIsTooOften) {
   EXPECT_EQ(rig.refusals["a"], 97);
 }
 
-TEST(FailedRestart, WaitsOutItsBackoffBetweenTries) {
+TEST_P(FailedRestart, WaitsOutItsBackoffBetweenTries) {
   FamilyRig rig;
   const ActorId top =
       rig.spawn_family({Strategy::one_for_one, 10, kPeriod}, {{"a", ChildMode::permanent, 20}});
@@ -53,7 +55,7 @@ TEST(FailedRestart, WaitsOutItsBackoffBetweenTries) {
   EXPECT_NE(rig.child(top, 0), core::kNobody);
 }
 
-TEST(FailedRestart, OfOneInTheMiddleOfAGroupStopsThoseStartedAndBeginsAgain) {
+TEST_P(FailedRestart, OfOneInTheMiddleOfAGroupStopsThoseStartedAndBeginsAgain) {
   FamilyRig rig;
   const ActorId top = rig.spawn_family({Strategy::one_for_all, 10, kPeriod}, {{"a"}, {"b"}, {"c"}});
   rig.refusals["b"] = 1;
@@ -66,7 +68,7 @@ TEST(FailedRestart, OfOneInTheMiddleOfAGroupStopsThoseStartedAndBeginsAgain) {
                    "start a", "restart a 2", "start b", "restart b 1", "start c", "restart c 1"}));
 }
 
-TEST(FailedRestart, DoesNotBreakTheStartOrderWhenAnEarlierSiblingFailsMeanwhile) {
+TEST(FailedRestartTurnByTurn, DoesNotBreakTheStartOrderWhenAnEarlierSiblingFailsMeanwhile) {
   FamilyRig rig(1);  // a tick is a turn
   const ActorId top =
       rig.spawn_family({Strategy::rest_for_one, 10, kPeriod}, {{"a"}, {"b"}, {"c"}});
@@ -85,7 +87,7 @@ TEST(FailedRestart, DoesNotBreakTheStartOrderWhenAnEarlierSiblingFailsMeanwhile)
             (Lines{"start a", "restart a 1", "start b", "restart b 1", "start c", "restart c 1"}));
 }
 
-TEST(FailedRestart, ForWantOfASlotIsTriedAgainUntilThereIsOne) {
+TEST_P(FailedRestart, ForWantOfASlotIsTriedAgainUntilThereIsOne) {
   FamilyRig rig;
   const ActorId top =
       rig.spawn_family({Strategy::one_for_one, 10, kPeriod}, {{"a", ChildMode::permanent, 20}});
@@ -99,7 +101,9 @@ TEST(FailedRestart, ForWantOfASlotIsTriedAgainUntilThereIsOne) {
   EXPECT_NE(rig.child(top, 0), core::kNobody);
 }
 
-TEST(FailedStart, OfALaterChildLeavesNothingOfTheEarlierOnes) {
+JZX_SUITE_ON_ALL_DRIVERS(FailedStart);
+
+TEST_P(FailedStart, OfALaterChildLeavesNothingOfTheEarlierOnes) {
   FamilyRig rig;
   rig.refusals["c"] = 1;
   ActorId top = core::kNobody;
@@ -112,7 +116,7 @@ TEST(FailedStart, OfALaterChildLeavesNothingOfTheEarlierOnes) {
 
 // ---- trees ----
 
-class Tree : public ::testing::Test {
+class Tree : public jzx::testing::OnAnyDriver {
  protected:
   // A supervisor over "x" and over a nested supervisor of "a" and "b".
   ActorId make(uint32_t outer_intensity, uint32_t inner_intensity) {
@@ -128,8 +132,9 @@ class Tree : public ::testing::Test {
 
   FamilyRig rig;
 };
+JZX_ON_ALL_DRIVERS(Tree);
 
-TEST_F(Tree, ANestedSupervisorThatGivesUpIsRestartedWithItsChildren) {
+TEST_P(Tree, ANestedSupervisorThatGivesUpIsRestartedWithItsChildren) {
   const ActorId top = make(5, 0);
   const ActorId nested = rig.child(top, 1);
   rig.order(rig.child(nested, 0), kEndBadly);
@@ -138,7 +143,7 @@ TEST_F(Tree, ANestedSupervisorThatGivesUpIsRestartedWithItsChildren) {
   EXPECT_EQ(rig.visit(top, [&](Supervisor& it) { return it.count(); }).supervisors, 1u);
 }
 
-TEST_F(Tree, ARestartOfANestedSupervisorThatFailsHalfWayLeavesNothingAndIsTriedAgain) {
+TEST_P(Tree, ARestartOfANestedSupervisorThatFailsHalfWayLeavesNothingAndIsTriedAgain) {
   const ActorId top = make(5, 0);
   rig.refusals["b"] = 1;
   rig.order(rig.child(rig.child(top, 1), 0), kEndBadly);
@@ -149,7 +154,7 @@ TEST_F(Tree, ARestartOfANestedSupervisorThatFailsHalfWayLeavesNothingAndIsTriedA
   EXPECT_EQ(rig.system().alive_count(), 5u);
 }
 
-TEST_F(Tree, WhatIsTooMuchForAllLevelsEndsTheWholeTreeAndEachLevelSaysSoOnce) {
+TEST_P(Tree, WhatIsTooMuchForAllLevelsEndsTheWholeTreeAndEachLevelSaysSoOnce) {
   const ActorId top = make(1, 1);
   for (int failures = 0; failures < 4 && rig.is_alive(top); ++failures) {
     rig.order(rig.child(rig.child(top, 1), 0), kEndBadly);
@@ -162,7 +167,9 @@ TEST_F(Tree, WhatIsTooMuchForAllLevelsEndsTheWholeTreeAndEachLevelSaysSoOnce) {
 
 // ---- attached without a spec ----
 
-TEST(Attached, ASupervisorThatGivesUpTakesTheOneItIsAttachedToAlong) {
+JZX_SUITE_ON_ALL_DRIVERS(Attached);
+
+TEST_P(Attached, ASupervisorThatGivesUpTakesTheOneItIsAttachedToAlong) {
   FamilyRig rig;
   const ActorId top = rig.spawn_family({Strategy::one_for_one, 50, kPeriod}, {{"x"}});
   const ActorId attached = rig.spawn_family({Strategy::one_for_one, 0, kPeriod}, {{"a"}}, top);
@@ -172,7 +179,7 @@ TEST(Attached, ASupervisorThatGivesUpTakesTheOneItIsAttachedToAlong) {
   EXPECT_EQ(rig.diary.count("escalate sup"), 2u) << "both are named so";
 }
 
-TEST(Attached, ASupervisorThatIsStoppedLeavesTheOtherAlone) {
+TEST_P(Attached, ASupervisorThatIsStoppedLeavesTheOtherAlone) {
   FamilyRig rig;
   const ActorId top = rig.spawn_family({Strategy::one_for_one, 50, kPeriod}, {{"x"}});
   const ActorId attached = rig.spawn_family({Strategy::one_for_one, 0, kPeriod}, {{"a"}}, top);
@@ -181,7 +188,7 @@ TEST(Attached, ASupervisorThatIsStoppedLeavesTheOtherAlone) {
   EXPECT_TRUE(rig.is_alive(top));
 }
 
-TEST(Attached, APlainActorThatFailsIsNotRestartedAndHurtsNobody) {
+TEST_P(Attached, APlainActorThatFailsIsNotRestartedAndHurtsNobody) {
   FamilyRig rig;
   const ActorId top = rig.spawn_family({Strategy::one_for_all, 0, kPeriod}, {{"x"}});
   core::SpawnOptions options;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <jzx/jzx.hpp>
+#include "cpp/clocked_loop.hpp"
 
 namespace jzx {
 namespace {
@@ -199,8 +199,10 @@ TEST(UnboundedChannel, TakesEverything) {
   EXPECT_EQ(sender.send(1), Errc::closed);
 }
 
-TEST(Channel, SendsAndReceivesInTasks) {
-  Loop loop;
+JZX_SUITE_ON_ALL_DRIVERS(ChannelOfTasks);
+
+TEST_P(ChannelOfTasks, SendsAndReceives) {
+  testing::ClockedLoop loop;
   auto [sender, receiver] = channel<std::string>(2);
   auto sent = loop.spawn_async([](Sender<std::string> out) -> Task<void> {
     for (int i = 0; i < 10; ++i) {

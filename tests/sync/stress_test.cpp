@@ -1,14 +1,16 @@
-// Locks and channels among tasks on workers, fibers and threads, with waits cancelled at random.
+// Locks and channels among tasks on workers, fibers and threads, with waits cancelled at random;
+// and the same tasks and fibers on the simulator, in many orders.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <atomic>
 #include <memory>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
-#include <jzx/jzx.hpp>
-
+#include "cpp/clocked_loop.hpp"
 #include "support/scale.hpp"
 
 namespace jzx {
@@ -18,7 +20,49 @@ using testing::scaled;
 
 constexpr size_t kTasks = 8;
 
-[[nodiscard]] size_t rounds() { return scaled(4000, 8); }
+[[nodiscard]] bool is_on_sim() { return testing::is_simulated(testing::chosen_driver()); }
+[[nodiscard]] size_t rounds() { return is_on_sim() ? 100 : scaled(4000, 8); }
+
+// On one thread nobody comes in between but where one waits: in the middle of what must be whole.
+Task<void> let_others_in() {
+  if (!is_on_sim()) co_return;
+  Future<void> moment = sleep(std::chrono::milliseconds(0));
+  Result<void> passed = co_await moment;
+  co_await passed;
+}
+
+[[nodiscard]] std::vector<std::string> workers_and_sims() {
+  std::vector<std::string> all = testing::sim_drivers();
+  all.insert(all.begin(), "workers");
+  return all;
+}
+
+class SyncStress : public ::testing::TestWithParam<std::string> {
+ protected:
+  SyncStress() {
+    if (is_on_sim()) {
+      sim_.emplace(testing::Time::jumping);
+    } else {
+      runtime_.emplace(RuntimeOptions{.workers = 2});
+    }
+  }
+  [[nodiscard]] SystemFace& system() { return sim_ ? static_cast<SystemFace&>(*sim_) : *runtime_; }
+  template <class T>
+  [[nodiscard]] Result<T> finish(Future<T>& future) {
+    return sim_ ? sim_->run_until(std::move(future)) : future.get();
+  }
+  // While the test itself sends.
+  void take_a_turn() {
+    if (sim_) (void)sim_->run_once(std::chrono::milliseconds(0));
+  }
+
+ private:
+  testing::ChosenDriver driver_{GetParam()};
+  std::optional<testing::ClockedLoop> sim_;
+  std::optional<Runtime> runtime_;
+};
+INSTANTIATE_TEST_SUITE_P(All, SyncStress, ::testing::ValuesIn(workers_and_sims()),
+                         [](const auto& one) { return one.param; });
 
 // A small generator, so that a run can be repeated as far as threads allow.
 struct Dice {
@@ -43,7 +87,10 @@ Task<void> count_in_task(Counted& counted, uint32_t seed) {
     if (dice.one_in(7)) continue;  // dropped
     Result<MutexGuard> guard = co_await asked;
     if (!guard) continue;
-    ++counted.value;
+    const size_t before = counted.value;
+    Task<void> others = let_others_in();
+    (void)co_await others;
+    counted.value = before + 1;
     counted.expected.fetch_add(1);
   }
 }
@@ -51,40 +98,37 @@ void count_here(Counted& counted) {
   for (size_t i = 0; i < rounds(); ++i) {
     const Result<MutexGuard> guard = counted.mutex.lock().get();
     if (!guard) continue;
-    ++counted.value;
+    const size_t before = counted.value;
+    if (is_on_sim()) yield();
+    counted.value = before + 1;
     counted.expected.fetch_add(1);
   }
 }
 
-TEST(SyncStress, AMutexIsHeldByOneAtATime) {
+TEST_P(SyncStress, AMutexIsHeldByOneAtATime) {
   Counted counted;
-  {
-    Runtime runtime(RuntimeOptions{.workers = 2});
-    std::vector<Future<void>> ended;
-    for (uint32_t i = 0; i < kTasks; ++i) {
-      ended.push_back(runtime.spawn_async(count_in_task(counted, i + 1)));
-    }
-    auto [fiber_ended, end] = promise<void>();
-    runtime.spawn_fn([&counted, e = std::move(end)]() mutable {
-      count_here(counted);
-      e.resolve();
-    });
-    std::thread thread([&] { count_here(counted); });
-    thread.join();
-    EXPECT_TRUE(fiber_ended.get().ok());
-    for (auto& one : ended) EXPECT_TRUE(one.get().ok());
+  std::vector<Future<void>> ended;
+  for (uint32_t i = 0; i < kTasks; ++i) {
+    ended.push_back(system().spawn_async(count_in_task(counted, i + 1)));
   }
+  auto [fiber_ended, end] = promise<void>();
+  system().spawn_fn([&counted, e = std::move(end)]() mutable {
+    count_here(counted);
+    e.resolve();
+  });
+  if (!is_on_sim()) std::thread([&] { count_here(counted); }).join();
+  EXPECT_TRUE(finish(fiber_ended).ok());
+  for (auto& one : ended) EXPECT_TRUE(finish(one).ok());
   EXPECT_EQ(counted.value, counted.expected.load());
   EXPECT_TRUE(counted.mutex.try_lock());
 }
 
-TEST(SyncStress, ASemaphoreNeverHandsOutTooMuch) {
+TEST_P(SyncStress, ASemaphoreNeverHandsOutTooMuch) {
   struct Things {
     Semaphore semaphore{3};
     std::atomic<int> inside{0};
     std::atomic<int> most{0};
   } things;
-  Runtime runtime(RuntimeOptions{.workers = 2});
   const auto use = [](Things& it, uint32_t seed) -> Task<void> {
     Dice dice{seed};
     for (size_t i = 0; i < rounds(); ++i) {
@@ -95,24 +139,25 @@ TEST(SyncStress, ASemaphoreNeverHandsOutTooMuch) {
       if (!permit) continue;
       const int now = it.inside.fetch_add(static_cast<int>(count)) + static_cast<int>(count);
       if (now > it.most.load()) it.most.store(now);
+      Task<void> others = let_others_in();
+      (void)co_await others;
       it.inside.fetch_sub(static_cast<int>(count));
     }
   };
   std::vector<Future<void>> ended;
-  for (uint32_t i = 0; i < kTasks; ++i) ended.push_back(runtime.spawn_async(use(things, i + 1)));
-  for (auto& one : ended) EXPECT_TRUE(one.get().ok());
+  for (uint32_t i = 0; i < kTasks; ++i) ended.push_back(system().spawn_async(use(things, i + 1)));
+  for (auto& one : ended) EXPECT_TRUE(finish(one).ok());
   EXPECT_LE(things.most.load(), 3);
   EXPECT_EQ(things.semaphore.available(), 3u);
 }
 
-TEST(SyncStress, WritersAreAloneAndReadersSeeWholeValues) {
+TEST_P(SyncStress, WritersAreAloneAndReadersSeeWholeValues) {
   struct Things {
     RwLock lock;
     size_t a = 0;
     size_t b = 0;
     std::atomic<size_t> written{0};
   } things;
-  Runtime runtime(RuntimeOptions{.workers = 2});
   const auto use = [](Things& it, uint32_t seed) -> Task<bool> {
     Dice dice{seed};
     for (size_t i = 0; i < rounds(); ++i) {
@@ -122,26 +167,31 @@ TEST(SyncStress, WritersAreAloneAndReadersSeeWholeValues) {
         Result<WriteGuard> guard = co_await asked;
         if (!guard) continue;
         ++it.a;
+        Task<void> others = let_others_in();
+        (void)co_await others;
         ++it.b;
         it.written.fetch_add(1);
       } else {
         Future<ReadGuard> asked = it.lock.read();
         if (dice.one_in(5)) asked.cancel();
         Result<ReadGuard> guard = co_await asked;
-        if (guard && it.a != it.b) co_return false;
+        if (!guard) continue;
+        const size_t seen = it.a;
+        Task<void> others = let_others_in();
+        (void)co_await others;
+        if (seen != it.b) co_return false;
       }
     }
     co_return true;
   };
   std::vector<Future<bool>> ended;
-  for (uint32_t i = 0; i < kTasks; ++i) ended.push_back(runtime.spawn_async(use(things, i + 1)));
-  for (auto& one : ended) EXPECT_TRUE(*one.get());
+  for (uint32_t i = 0; i < kTasks; ++i) ended.push_back(system().spawn_async(use(things, i + 1)));
+  for (auto& one : ended) EXPECT_TRUE(*finish(one));
   EXPECT_EQ(things.a, things.written.load());
   EXPECT_TRUE(things.lock.try_write());
 }
 
-TEST(SyncStress, AChannelLosesAndDoublesNothing) {
-  Runtime runtime(RuntimeOptions{.workers = 2});
+TEST_P(SyncStress, AChannelLosesAndDoublesNothing) {
   auto [sender, receiver] = channel<size_t>(4);
   const auto produce = [](Sender<size_t> out, uint32_t seed) -> Task<size_t> {
     Dice dice{seed};
@@ -177,18 +227,18 @@ TEST(SyncStress, AChannelLosesAndDoublesNothing) {
       }
     }
   };
-  auto received = runtime.spawn_async(consume(std::move(receiver)));
+  auto received = system().spawn_async(consume(std::move(receiver)));
   std::vector<Future<size_t>> producers;
-  for (uint32_t i = 0; i < 4; ++i) producers.push_back(runtime.spawn_async(produce(sender, i + 1)));
+  for (uint32_t i = 0; i < 4; ++i)
+    producers.push_back(system().spawn_async(produce(sender, i + 1)));
   sender = {};
   size_t sum = 0;
-  for (auto& one : producers) sum += *one.get();
-  EXPECT_EQ(*received.get(), sum);
+  for (auto& one : producers) sum += *finish(one);
+  EXPECT_EQ(*finish(received), sum);
   EXPECT_GT(sum, 0u);
 }
 
-TEST(SyncStress, SelectLosesNothing) {
-  Runtime runtime(RuntimeOptions{.workers = 2});
+TEST_P(SyncStress, SelectLosesNothing) {
   auto [left_in, left] = channel<size_t>(2);
   auto [right_in, right] = unbounded_channel<size_t>();
   const auto fill_left = [](Sender<size_t> out) -> Task<void> {
@@ -221,16 +271,15 @@ TEST(SyncStress, SelectLosesNothing) {
       sum += *one;
     }
   };
-  auto filled_left = runtime.spawn_async(fill_left(std::move(left_in)));
-  auto filled_right = runtime.spawn_async(fill_right(std::move(right_in)));
-  auto sum = runtime.spawn_async(sum_both(std::move(left), std::move(right)));
-  EXPECT_EQ(*sum.get(), rounds() * (rounds() + 1));
-  EXPECT_TRUE(filled_left.get().ok());
-  EXPECT_TRUE(filled_right.get().ok());
+  auto filled_left = system().spawn_async(fill_left(std::move(left_in)));
+  auto filled_right = system().spawn_async(fill_right(std::move(right_in)));
+  auto sum = system().spawn_async(sum_both(std::move(left), std::move(right)));
+  EXPECT_EQ(*finish(sum), rounds() * (rounds() + 1));
+  EXPECT_TRUE(finish(filled_left).ok());
+  EXPECT_TRUE(finish(filled_right).ok());
 }
 
-TEST(SyncStress, ABroadcastIsHeardInOrderOrMissedAloud) {
-  Runtime runtime(RuntimeOptions{.workers = 2});
+TEST_P(SyncStress, ABroadcastIsHeardInOrderOrMissedAloud) {
   auto [sender, receiver] = broadcast<size_t>(8);
   const auto listen = [](BroadcastReceiver<size_t> in) -> Task<size_t> {
     size_t next = 1;
@@ -244,13 +293,16 @@ TEST(SyncStress, ABroadcastIsHeardInOrderOrMissedAloud) {
     }
   };
   std::vector<Future<size_t>> heard;
-  for (int i = 0; i < 3; ++i) heard.push_back(runtime.spawn_async(listen(receiver)));
-  for (size_t i = 1; i <= rounds(); ++i) ASSERT_EQ(sender.send(i), Errc::ok);
+  for (int i = 0; i < 3; ++i) heard.push_back(system().spawn_async(listen(receiver)));
+  for (size_t i = 1; i <= rounds(); ++i) {
+    ASSERT_EQ(sender.send(i), Errc::ok);
+    if (i % 5 == 0) take_a_turn();
+  }
   sender = {};
-  for (auto& one : heard) EXPECT_EQ(*one.get(), rounds() + 1);
+  for (auto& one : heard) EXPECT_EQ(*finish(one), rounds() + 1);
 }
 
-TEST(SyncStress, APrimitiveMayEndWhileItsWaitsAreCancelled) {
+TEST(SyncStressOfThreads, APrimitiveMayEndWhileItsWaitsAreCancelled) {
   for (size_t i = 0; i < scaled(2000, 4); ++i) {
     auto mutex = std::make_unique<Mutex>();
     auto changed = std::make_unique<Condition>(*mutex);

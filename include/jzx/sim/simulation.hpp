@@ -103,6 +103,10 @@ struct SimOptions {
   std::chrono::milliseconds settle = std::chrono::minutes(10);  // how long finish() waits, at most
   std::chrono::milliseconds max_time = std::chrono::hours(24 * 365);  // virtual; timers later wait
   bool deadlock_fails = true;  // actors that wait for one another's answers: see detect_deadlocks
+  // Actors that still wait when finish() has let all come to rest, and no timer is armed that could
+  // change it: for a lock, a message of a channel, a connection, a future that nobody resolves,
+  // room in a mailbox. Not those that only wait for mail.
+  bool stuck_wait_fails = false;
   uint32_t default_mailbox_cap = 1024;
   Observer* observer = nullptr;  // of all nodes
 };

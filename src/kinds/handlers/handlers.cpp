@@ -67,6 +67,10 @@ class HandlersKind final : public core::Kind {
 
   void destroy(Actor& actor, core::Host& host, ExitReason reason) const noexcept override;
 
+  // One with extras may be in the middle of something.
+  bool waits_in_part(const Actor& actor) const noexcept override {
+    return is_extended(actor) && !extras_of(actor).handlings.is_empty();
+  }
   core::Throw can_throw(Actor& actor) const noexcept override {
     if (is_extended_) {
       Handlings& handlings = extras_of(actor).handlings;
@@ -220,11 +224,20 @@ class HandlersKind final : public core::Kind {
     Handlings& handlings = extras_of(actor).handlings;
     if (handlings.is_empty()) [[likely]]
       return handle_mail<true>(actor, turn);
-    const Outcome outcome = run_ready(actor, turn);
-    if (outcome != Outcome::wants_mail) return end(actor, turn, outcome);
+    if (!is_turn_of_mail(actor, turn)) {
+      const Outcome outcome = run_ready(actor, turn);
+      if (outcome != Outcome::wants_mail) return end(actor, turn, outcome);
+    }
     if (handlings.is_ending()) return end(actor, turn, Outcome::stopped);
     const Outcome pause = handle_mail<true>(actor, turn);
     return pause == Outcome::wants_mail && handlings.has_ready() ? Outcome::budget_spent : pause;
+  }
+
+  // A budget of one cannot be shared: it goes to handlers and to mail by turns.
+  static bool is_turn_of_mail(Actor& actor, const Turn& turn) noexcept {
+    Handlings& handlings = extras_of(actor).handlings;
+    return turn.host.messages_per_turn == 1 && !handlings.block_mail() && core::has_mail(actor) &&
+           handlings.give_way();
   }
 
   // Those whose waits are over, though half of the budget is for mail. wants_mail: none of them
@@ -232,7 +245,7 @@ class HandlersKind final : public core::Kind {
   static Outcome run_ready(Actor& actor, Turn& turn) {
     Extras& extras = extras_of(actor);
     Context context(port_of(turn.host), actor.id(), &turn, nullptr);
-    for (uint32_t left = turn.host.messages_per_turn / 2 + 1; left > 0; --left) {
+    for (uint32_t left = (turn.host.messages_per_turn + 1) / 2; left > 0; --left) {
       detail::Handling* handling = extras.handlings.take_ready();
       if (handling == nullptr) break;
       turn.host.note_step(handling->envelope->type);

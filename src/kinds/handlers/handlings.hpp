@@ -59,6 +59,12 @@ class Handlings {
     JZX_ASSERT(is_over);
     return first;
   }
+  // True every other time that some are ready: those are run when it is called next, at the latest.
+  [[nodiscard]] bool give_way() noexcept {
+    if (ready_ == nullptr) ready_ = woken_.take_all();
+    gave_way_ = ready_ != nullptr && !gave_way_;
+    return gave_way_;
+  }
 
   // They go on with what their waits answer then.
   void request_stop() noexcept {
@@ -92,6 +98,7 @@ class Handlings {
   Handling* newest_ = nullptr;
   const bool interleaves_;
   bool is_ending_ = false;
+  bool gave_way_ = false;
   core::Outcome outcome_ = core::Outcome::stopped;
   ExitReason exit_reason_ = ExitReason::normal;
   ExitText exit_text_;

@@ -209,4 +209,16 @@ std::string Oracles::at_rest(detail::Port& port, const SimHost& host) const {
   return wrong;
 }
 
+std::string Oracles::stuck(detail::Port& port, const SimHost& host) const {
+  std::string names;
+  port.system.actors.for_each_slot([&](Actor& actor) {
+    const ActorId id = actor.id();
+    if (actor.home() == base::kByHand || id == 0) return;
+    if (!actor.state.is(core::generation_of(id))) return;
+    if (!actor.state.is_suspended() && !actor.kind->waits_in_part(actor)) return;
+    names += (names.empty() ? "" : ", ") + name(host, id);
+  });
+  return names;
+}
+
 }  // namespace jzx::runtime

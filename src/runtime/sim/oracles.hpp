@@ -45,6 +45,8 @@ class Oracles {
   [[nodiscard]] std::string escalated(const SimHost& host, ActorId supervisor);
   // The node is at rest: nothing is ready, and no timer is armed.
   [[nodiscard]] std::string at_rest(detail::Port& port, const SimHost& host) const;
+  // Those on a node at rest that wait for something else than mail, by name. Empty: nobody.
+  [[nodiscard]] std::string stuck(detail::Port& port, const SimHost& host) const;
   // At any moment between two steps.
   [[nodiscard]] std::string ledger(detail::Port& port) const;
   // A node has crashed: its actors are nobody's business any more.

@@ -163,6 +163,19 @@ void SimRun::check_rest() {
   }
 }
 
+// Nothing will happen any more: who waits now waits for ever.
+void SimRun::check_waits() {
+  if (!options.stuck_wait_fails || has_failed()) return;
+  if (simulator.has_ready() || simulator.has_delayed() || simulator.has_timers()) return;
+  std::string names;
+  for (const auto& node : nodes_) {
+    if (node->system == nullptr) continue;
+    const std::string here = oracles.stuck(*node->system, node->system->host);
+    if (!here.empty()) names += (names.empty() ? "" : ", ") + here;
+  }
+  if (!names.empty()) fail("in the end these wait for what will never come: " + names);
+}
+
 void SimRun::finish() {
   if (std::exchange(has_finished_, true)) return;
   heal();
@@ -175,6 +188,7 @@ void SimRun::finish() {
   for (const Claim& claim : eventually) {
     if (!claim.holds()) fail("in the end it is not so: " + claim.what);
   }
+  check_waits();
 }
 
 void SimRun::end() {

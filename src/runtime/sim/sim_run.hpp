@@ -95,6 +95,7 @@ class SimRun final : public drivers::sim::Witness {
   void put_mock(drivers::sim::SimHost& host, const drivers::sim::Step& step);
   [[nodiscard]] uint64_t last_ns() const noexcept;  // of the longest run
   void choose_throw();
+  void check_waits();
   void strike();
   void crash_for_a_while();
   void cut_for_a_while();
