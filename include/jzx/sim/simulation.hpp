@@ -70,8 +70,11 @@ struct SimFaults {
   uint32_t delay = 0;
   uint32_t full_mailbox = 0;  // per send between actors: refused
   uint32_t no_memory = 0;     // the same, for another reason
-  uint32_t allocation = 0;    // per allocation during a step: there is no memory
-  uint32_t clock_jump = 0;    // per turn: its node's clock jumps ahead
+  // Per allocation during a step: there is no memory. Of actors and what the system keeps for them;
+  // of futures, frames of coroutines, locks and channels, if the library has exceptions: of some
+  // the only answer is a std::bad_alloc.
+  uint32_t allocation = 0;
+  uint32_t clock_jump = 0;  // per turn: its node's clock jumps ahead
   // By how many millionths, at most, the clock of each node runs too fast or too slow; not more
   // than half a million. Chosen for each when this is switched on, and when the node starts.
   uint32_t clock_skew = 0;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "async/future_memory.hpp"
 #include "core/guard.hpp"
 #include "core/mailbox.hpp"
 
@@ -61,9 +62,50 @@ void SimRun::play(const std::function<void(Sim&)>& scenario) {
   (void)is_done;
 }
 
+// ---- memory ----
+
+// Memory that is refused now and then, in the middle of a step only: what the scenario itself does
+// is no fault's business.
+base::Allocator SimRun::allocator() noexcept {
+  return {[](void* ctx, size_t size) -> void* {
+            return static_cast<SimRun*>(ctx)->refuses_memory() ? nullptr : std::malloc(size);
+          },
+          [](void*, void* memory) { std::free(memory); }, this};
+}
+
+bool SimRun::refuses_memory() {
+  if (current_step_ == 0 || faults.allocation == 0) return false;
+  const auto* here = static_cast<const SimHost*>(base::Executor::current());
+  if (here != nullptr && here->acting() != core::kNobody &&
+      exempt.contains({here->node(), here->acting()})) {
+    return false;
+  }
+  if (!simulator.choices().chance(faults.allocation, ChoiceSite::fault)) return false;
+  step_without_memory_ = current_step_;
+  note("memory is refused (fault)");
+  return true;
+}
+
+// Futures, and the frames of coroutines, have their memory from the process. Some of what makes one
+// has no answer but std::bad_alloc: without exceptions they are left alone.
+template <class F>
+auto SimRun::short_of_memory(F&& step) {
+#ifdef __cpp_exceptions
+  if (faults.allocation != 0) {
+    const async::BlockGate gate(
+        [](void* run) noexcept { return static_cast<SimRun*>(run)->refuses_memory(); }, this);
+    return step();
+  }
+#endif
+  return step();
+}
+
+// ---- steps ----
+
 bool SimRun::step(uint64_t latest_ns) {
   if (has_failed()) return switch_off(), false;
-  if (!simulator.step(std::min(latest_ns, last_ns()))) return false;
+  latest_ns = std::min(latest_ns, last_ns());
+  if (!short_of_memory([&] { return simulator.step(latest_ns); })) return false;
   if (has_failed()) return switch_off(), false;
   if (simulator.steps() > options.max_steps) {
     fail("livelock, or timers without end: after " + std::to_string(options.max_steps) +
@@ -223,22 +265,6 @@ void SimRun::note(std::string text) {
   trace_.add_note(simulator.time().now_ns(), current_step_, std::move(text));
 }
 
-// Memory that is refused now and then, in the middle of a step only: what the scenario itself does
-// is no fault's business.
-base::Allocator SimRun::allocator() noexcept {
-  return {[](void* ctx, size_t size) -> void* {
-            auto& run = *static_cast<SimRun*>(ctx);
-            if (run.current_step_ != 0 && run.faults.allocation != 0 &&
-                run.simulator.choices().chance(run.faults.allocation, ChoiceSite::fault)) {
-              run.step_without_memory_ = run.current_step_;
-              run.note("memory is refused (fault)");
-              return nullptr;
-            }
-            return std::malloc(size);
-          },
-          [](void*, void* memory) { std::free(memory); }, this};
-}
-
 // ---- what is seen ----
 
 void SimRun::before_step(SimHost& host, const Step& step) {
@@ -282,7 +308,7 @@ bool SimRun::step_of(Pid pid) {
   const auto ready = simulator.candidates();
   for (uint32_t i = 0; i < ready.size(); ++i) {
     if (ready[i].who != who) continue;
-    simulator.run_candidate(i);
+    short_of_memory([&] { simulator.run_candidate(i); });
     return !has_failed();
   }
   return false;
