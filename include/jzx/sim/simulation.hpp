@@ -48,8 +48,10 @@ enum class SimPolicy : uint8_t {
   fifo,    // one global order, the oldest cause first; no faults: the same for every seed
   random,  // the seed decides everything
   pct,     // priorities that change at few steps: for bugs that need few particular orders
-  // Every order, for as many choices as `depth` says, one run after the other, at most `seeds`. No
-  // faults; JZX_SEED and check_determinism have no meaning.
+  // Every order, for as many choices as `depth` says, one run after the other, at most `seeds`.
+  // What has a rate among the faults happens and does not happen, as a choice like the others;
+  // amounts are the least ones. JZX_SEED and check_determinism have no meaning, and swarm is
+  // refused.
   dfs,
 };
 
@@ -116,6 +118,7 @@ struct SimReport {
   uint64_t seed = 0;          // of the failure
   std::string repeat;         // the line that repeats it
   std::string repeat_shrunk;  // the same, with no more choices than needed
+  std::string misfit;         // of a list to repeat: what of it could not be done; empty: nothing
   std::string trace;          // what happened, after shrinking, and because of what
   size_t choices = 0;         // that were not plain
   size_t shrunk = 0;          // of these were needed

@@ -256,7 +256,7 @@ void SimRun::choose_throw() {
   if (which == 0 && faults.throw_within != 0) {
     constexpr uint32_t kMost = std::numeric_limits<uint32_t>::max() - 1;
     const uint32_t most = std::min(faults.throw_within, kMost);
-    which = simulator.choices().choose(most + 1, ChoiceSite::fault_amount);
+    which = simulator.choices().choose(most + 1, ChoiceSite::fault);
   }
   simulator.faults.throw_at = which == 0 ? 0 : simulator.throwable() + which;
 }
