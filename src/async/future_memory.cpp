@@ -27,6 +27,7 @@
 
 #include <jzx/detail/future_state.hpp>
 
+#include "async/future_memory.hpp"
 #include "base/block_pool.hpp"
 #include "base/spin_lock.hpp"
 
@@ -54,7 +55,11 @@ constexpr uint32_t kBatchesInDepot = 64;
 
 // ---- the system ----
 
+constinit thread_local async::BlockGate* gate = nullptr;  // the innermost
+
 [[nodiscard]] void* take_from_system(size_t size) noexcept {
+  if (gate != nullptr && gate->refuses()) [[unlikely]]
+    return nullptr;
   return ::operator new (size, std::align_val_t{kFutureAlignment}, std::nothrow);
 }
 void give_to_system(void* block) noexcept {
@@ -121,16 +126,19 @@ struct Cache {
 // initial-exec: found by one instruction also in a shared library, for which it is small enough.
 [[gnu::tls_model("initial-exec")]] constinit thread_local Cache cache;
 
-struct Closer {
-  ~Closer() {
-    cache.life = Cache::Life::closed;
-    cache.room = 0;
-    for (size_t number = 0; number < kClasses; ++number) {
-      Cache::Class& one = cache.classes[number];
-      give_to_depot(number, std::exchange(one.in_use, {}));
-      give_to_depot(number, std::exchange(one.spare, {}));
-    }
+// From here on nothing is kept.
+void close_cache() noexcept {
+  cache.life = Cache::Life::closed;
+  cache.room = 0;
+  for (size_t number = 0; number < kClasses; ++number) {
+    Cache::Class& one = cache.classes[number];
+    give_to_depot(number, std::exchange(one.in_use, {}));
+    give_to_depot(number, std::exchange(one.spare, {}));
   }
+}
+
+struct Closer {
+  ~Closer() { close_cache(); }
   void stay() noexcept {}  // made by its first use
 };
 thread_local Closer closer;
@@ -186,3 +194,23 @@ void give_future_block(void* block, size_t size) noexcept {
 }
 
 }  // namespace jzx::detail
+
+namespace jzx::async {
+
+BlockGate::BlockGate(RefusesFn function, void* context) noexcept
+    : refuses_(function),
+      context_(context),
+      outer_(std::exchange(detail::gate, this)),
+      was_open_(detail::cache.life != detail::Cache::Life::closed) {
+  detail::open_cache();  // so that what it keeps later goes back when the thread ends
+  detail::close_cache();
+}
+
+BlockGate::~BlockGate() {
+  detail::gate = outer_;
+  if (!was_open_) return;
+  detail::cache.life = detail::Cache::Life::open;
+  detail::cache.room = detail::kBatch;
+}
+
+}  // namespace jzx::async

@@ -1,4 +1,6 @@
 // What an actor may do to others, chosen at random and entered in the books.
+#include <new>
+
 #include "explore/crowd.hpp"
 
 namespace jzx::explore {
@@ -56,8 +58,13 @@ void ask_somebody(Books& books, bool with_timeout) {
   const int number = books.new_ask(whom);
   Future<int> answer = with_timeout ? ask_for<int>(some_time(books), whom, Query{number})
                                     : ask<int>(whom, Query{number});
-  auto chain =
-      std::move(answer).finally([books = share(books), number] { books->answered(number); });
+  try {
+    auto chain =
+        std::move(answer).finally([books = share(books), number] { books->answered(number); });
+  } catch (const std::bad_alloc&) {  // nobody will hear the answer
+    books.answered(number);
+    throw;
+  }
 }
 
 void arm_somebody(Books& books, SystemFace& system) {

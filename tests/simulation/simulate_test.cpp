@@ -276,6 +276,65 @@ TEST(Simulate, ExploresEveryOrderDepthFirst) {
   EXPECT_LT(report.runs, 1000u) << "and then it is done";
 }
 
+TEST(Simulate, ExploresFaultsDepthFirstToo) {
+  std::vector<size_t> handled;
+  SimOptions options = quiet("x", 1000);
+  options.policy = SimPolicy::dfs;
+  options.depth = 50;
+  options.faults.kill = 1;  // of a million: how often is no matter here
+  const auto scenario = [&](Sim& sim) {
+    std::vector<int>& list = sim.make<std::vector<int>>();
+    const auto collector = sim.spawn<Collector>(&list);
+    collector << Number{1} << Number{2} << Number{3};
+    sim.run();
+    handled.push_back(list.size());
+  };
+  const SimReport report = simulate(options, scenario);
+  EXPECT_TRUE(report) << report.text();
+  EXPECT_EQ(handled, (std::vector<size_t>{3, 2, 1, 0})) << "killed never, and before each of them";
+  const SimReport found = simulate(options, [&](Sim& sim) {
+    scenario(sim);
+    sim.check(handled.back() != 1, "one is not enough");
+  });
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.shrunk, 1u) << found.text();
+}
+
+TEST(Simulate, ExploresNoSwarm) {
+  SimOptions options = quiet("x", 1000);
+  options.policy = SimPolicy::dfs;
+  options.swarm = true;
+  const SimReport report = simulate(options, [](Sim&) { FAIL() << "nothing is run"; });
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.failure,
+            "SimPolicy::dfs tries all faults itself: it does not go with SimOptions::swarm");
+}
+
+TEST(Simulate, ExploresNothingThatIsNotTheSameTwice) {
+  SimOptions options = quiet("x", 1000);
+  options.policy = SimPolicy::dfs;
+  options.depth = 10;
+  uint32_t runs = 0;
+  const SimReport report = simulate(options, [&](Sim& sim) { (void)sim.choose(++runs + 1); });
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.failure,
+            "run 2 had other choices than those before it: the scenario is not deterministic");
+}
+
+TEST(Simulate, SaysSoIfTheChoicesToRepeatDoNotFit) {
+  const auto scenario = [](Sim& sim) { (void)sim.choose(3); };
+  const auto with = [&](const char* choices) {
+    const Environment list("JZX_CHOICES", choices);
+    return simulate(quiet("x"), scenario);
+  };
+  EXPECT_EQ(with("u0:2").misfit, "");
+  EXPECT_EQ(with("u0:3").misfit, "u0:3 is none of 3 alternatives, counted from 0");
+  const SimReport unused = with("u0:1,n7:1");
+  EXPECT_TRUE(unused) << "it says so, and no more: the program may be right now";
+  EXPECT_EQ(unused.misfit, "n7:1 was never asked for");
+  EXPECT_NE(unused.text().find("does not fit: n7:1"), std::string::npos) << unused.text();
+}
+
 #ifndef JZX_LIBRARY_NOEXCEPT
 TEST(Simulate, TakesAScenarioThatThrowsForAFailure) {
   const SimReport report =

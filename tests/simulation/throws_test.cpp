@@ -108,7 +108,7 @@ TEST(SimulatedFaults, ChooseWhichMessageThrowsAndShrinkToOne) {
   });
   ASSERT_FALSE(report);
   EXPECT_EQ(report.shrunk, 1u) << report.text();
-  EXPECT_NE(report.repeat_shrunk.find("JZX_CHOICES=a0:8 "), std::string::npos) << report.text();
+  EXPECT_NE(report.repeat_shrunk.find("JZX_CHOICES=f0:8 "), std::string::npos) << report.text();
 }
 
 // ---- bodies that wait ----
@@ -166,6 +166,13 @@ TEST(SimulatedFaults, MakeTheSleepOfAFiberThrow) {
   EXPECT_EQ(reasons, Reasons{ExitReason::panic});
 }
 
+// Without exceptions the actor is asked to end instead: what its wait has brought it still sees.
+#ifdef JZX_LIBRARY_NOEXCEPT
+constexpr int kSeen = 1;
+#else
+constexpr int kSeen = 0;
+#endif
+
 struct Sleeper {
   explicit Sleeper(int* the_done) : done(the_done) {}
   Task<void> on(Number number) {
@@ -183,7 +190,7 @@ TEST(SimulatedFaults, MakeTheAwaitOfAHandlerThrow) {
     const auto sleeper = sim.spawn<Sleeper>(&done);
     sleeper << Number{1} << Number{10} << Number{100};
     sim.run();
-    sim.check(done == 1, "of the second the message came, and its wait threw");
+    sim.check(done == 1 + kSeen * 10, "of the second the message came, and its wait threw");
   });
   EXPECT_EQ(reasons, Reasons{ExitReason::panic});
 }
@@ -202,7 +209,7 @@ TEST(SimulatedFaults, MakeTheAwaitOfATaskThrow) {
   const Reasons reasons = with_throw_at(2, [&](Sim& sim) {
     int& done = sim.make<int>(0);
     const Result<int> result = sim.run_until(three_naps(sim, &done));
-    sim.check(!result.ok() && done == 1, "its second wait threw");
+    sim.check(!result.ok() && done == 1 + kSeen, "its second wait threw");
 #ifndef JZX_LIBRARY_NOEXCEPT
     sim.check(result.error().code() == Errc::exception, "and that is what its future says");
     sim.check(std::string(result.error().message()) == "thrown by the simulator", "in these words");

@@ -48,8 +48,10 @@ enum class SimPolicy : uint8_t {
   fifo,    // one global order, the oldest cause first; no faults: the same for every seed
   random,  // the seed decides everything
   pct,     // priorities that change at few steps: for bugs that need few particular orders
-  // Every order, for as many choices as `depth` says, one run after the other, at most `seeds`. No
-  // faults; JZX_SEED and check_determinism have no meaning.
+  // Every order, for as many choices as `depth` says, one run after the other, at most `seeds`.
+  // What has a rate among the faults happens and does not happen, as a choice like the others;
+  // amounts are the least ones. JZX_SEED and check_determinism have no meaning, and swarm is
+  // refused.
   dfs,
 };
 
@@ -70,8 +72,11 @@ struct SimFaults {
   uint32_t delay = 0;
   uint32_t full_mailbox = 0;  // per send between actors: refused
   uint32_t no_memory = 0;     // the same, for another reason
-  uint32_t allocation = 0;    // per allocation during a step: there is no memory
-  uint32_t clock_jump = 0;    // per turn: its node's clock jumps ahead
+  // Per allocation during a step: there is no memory. Of actors and what the system keeps for them;
+  // of futures, frames of coroutines, locks and channels, if the library has exceptions: of some
+  // the only answer is a std::bad_alloc.
+  uint32_t allocation = 0;
+  uint32_t clock_jump = 0;  // per turn: its node's clock jumps ahead
   // By how many millionths, at most, the clock of each node runs too fast or too slow; not more
   // than half a million. Chosen for each when this is switched on, and when the node starts.
   uint32_t clock_skew = 0;
@@ -117,6 +122,7 @@ struct SimReport {
   uint64_t seed = 0;          // of the failure
   std::string repeat;         // the line that repeats it
   std::string repeat_shrunk;  // the same, with no more choices than needed
+  std::string misfit;         // of a list to repeat: what of it could not be done; empty: nothing
   std::string trace;          // what happened, after shrinking, and because of what
   size_t choices = 0;         // that were not plain
   size_t shrunk = 0;          // of these were needed

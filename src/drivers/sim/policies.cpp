@@ -49,11 +49,26 @@ uint32_t Pct::choose_next(std::span<const Candidate> ready) {
 // ---- dfs ----
 
 uint32_t Dfs::choose(uint32_t count, ChoiceSite site) {
-  // Rates and delays have too many alternatives to try them all.
-  if (site != ChoiceSite::next_runnable && site != ChoiceSite::user) return 0;
+  // Amounts have too many alternatives to try them all.
+  switch (site) {
+    case ChoiceSite::backoff_jitter:
+    case ChoiceSite::fault_amount:
+    case ChoiceSite::network_amount:
+    case ChoiceSite::disk_amount:
+    case ChoiceSite::clock:
+      return 0;
+    default:
+      return branch(count);
+  }
+}
+
+uint32_t Dfs::branch(uint32_t count) {
   if (depth_ >= bound_) return 0;
   if (depth_ == path_.size()) path_.push_back({count, 0});
-  return path_[depth_++].taken;
+  Branch& now = path_[depth_++];
+  if (now.count == count) return now.taken;
+  has_diverged_ = true;
+  return std::min(now.taken, count - 1);
 }
 
 bool Dfs::next() {
@@ -77,7 +92,21 @@ uint32_t Replay::choose(uint32_t count, ChoiceSite site) {
   List& list = lists_[static_cast<size_t>(site)];
   const size_t place = list.next++;
   const uint32_t wanted = place < list.taken.size() ? list.taken[place] : 0;
-  return wanted < count ? wanted : 0;
+  if (wanted < count) return wanted;
+  if (!misfit_) misfit_ = {site, place, wanted, count};
+  return 0;
+}
+
+std::optional<Replay::Misfit> Replay::misfit() const {
+  if (misfit_) return misfit_;
+  for (size_t site = 0; site < lists_.size(); ++site) {
+    const List& list = lists_[site];
+    for (size_t place = list.next; place < list.taken.size(); ++place) {
+      if (list.taken[place] == 0) continue;
+      return Misfit{static_cast<ChoiceSite>(site), place, list.taken[place], 0};
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace jzx::drivers::sim

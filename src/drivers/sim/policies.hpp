@@ -4,7 +4,9 @@
 //   random   a seed decides everything
 //   pct      priorities for actors, which change at a few random steps: finds bugs that need a few
 //            particular orders, with a known probability (Burckhardt et al., ASPLOS 2010)
-//   dfs      every order, one run after the other, for as many choices as the bound says; no faults
+//   dfs      every order, one run after the other, for as many choices as the bound says; what may
+//   go
+//            wrong does and does not, by the least amount
 //   replay   a list of choices that was made before
 //
 // Threads: one.
@@ -13,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "base/prng.hpp"
@@ -62,9 +65,11 @@ class Dfs final : public Policy {
   // Choices after the first `bound` are plain.
   explicit Dfs(uint32_t bound) noexcept : bound_(bound) {}
 
-  uint32_t choose(uint32_t count, ChoiceSite) override;
-  bool chance(uint32_t, ChoiceSite) override { return false; }
+  uint32_t choose(uint32_t count, ChoiceSite site) override;
+  bool chance(uint32_t, ChoiceSite) override { return branch(2) == 1; }
 
+  // The run made other choices than the one before it, although all was the same until then.
+  [[nodiscard]] bool has_diverged() const noexcept { return has_diverged_; }
   // The run has ended: prepares the next one. False: all were tried.
   [[nodiscard]] bool next();
 
@@ -73,9 +78,12 @@ class Dfs final : public Policy {
     uint32_t count;
     uint32_t taken;
   };
+  [[nodiscard]] uint32_t branch(uint32_t count);
+
   std::vector<Branch> path_;
   size_t depth_ = 0;
   uint32_t bound_;
+  bool has_diverged_ = false;
 };
 
 class Replay final : public Policy {
@@ -87,12 +95,24 @@ class Replay final : public Policy {
   uint32_t choose(uint32_t count, ChoiceSite site) override;
   bool chance(uint32_t, ChoiceSite site) override { return choose(2, site) == 1; }
 
+  // A choice of the list that could not be made as it says.
+  struct Misfit {
+    ChoiceSite site = ChoiceSite::user;
+    size_t place = 0;  // among those of its site
+    uint32_t wanted = 0;
+    uint32_t count = 0;  // of alternatives, which are too few; 0: nobody has asked for it so far
+  };
+  // The first there was, or else one that is still to be asked for. After a run: the list is
+  // another program's, or the program has changed.
+  [[nodiscard]] std::optional<Misfit> misfit() const;
+
  private:
   struct List {
     std::vector<uint32_t> taken;
     size_t next = 0;
   };
   std::array<List, base::kChoiceSites> lists_;
+  std::optional<Misfit> misfit_;
 };
 
 }  // namespace jzx::drivers::sim

@@ -120,6 +120,10 @@ size_t count_of_choices(const Taken& taken) noexcept {
       std::count_if(taken.begin(), taken.end(), [](const Choice& one) { return one.taken != 0; }));
 }
 
+std::string to_text(drivers::sim::ChoiceSite site, size_t place, uint32_t taken) {
+  return kLetters[static_cast<size_t>(site)] + std::to_string(place) + ':' + std::to_string(taken);
+}
+
 std::string to_text(const Taken& taken) {
   std::string text;
   std::array<size_t, base::kChoiceSites> places{};
@@ -128,7 +132,7 @@ std::string to_text(const Taken& taken) {
     const size_t place = places[site]++;
     if (choice.taken == 0) continue;
     if (!text.empty()) text += ',';
-    text += kLetters[site] + std::to_string(place) + ':' + std::to_string(choice.taken);
+    text += to_text(choice.site, place, choice.taken);
   }
   return text.empty() ? "none" : text;
 }

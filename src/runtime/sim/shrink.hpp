@@ -27,6 +27,8 @@ using Taken = std::vector<drivers::sim::Choice>;
 // "n3:1,f17:2": of the choices of who is next the fourth is 1, of faults the eighteenth 2; all
 // others are plain. "none": all are.
 [[nodiscard]] std::string to_text(const Taken& taken);
+// One of them, in the same way.
+[[nodiscard]] std::string to_text(drivers::sim::ChoiceSite site, size_t place, uint32_t taken);
 // False: not such a text.
 [[nodiscard]] bool from_text(std::string_view text, Taken& taken);
 

@@ -1,17 +1,15 @@
 #include "runtime/sim/sim_run.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <limits>
 #include <utility>
 
+#include "async/future_memory.hpp"
 #include "core/guard.hpp"
 #include "core/mailbox.hpp"
 #include "runtime/record/plain_name.hpp"
 
 namespace jzx::detail {
 
-using drivers::sim::ChoiceSite;
 using drivers::sim::SimHost;
 using drivers::sim::Step;
 using drivers::sim::StepKind;
@@ -62,9 +60,26 @@ void SimRun::play(const std::function<void(Sim&)>& scenario) {
   (void)is_done;
 }
 
+// ---- steps ----
+
+// Futures, and the frames of coroutines, have their memory from the process. Some of what makes one
+// has no answer but std::bad_alloc: without exceptions they are left alone.
+template <class F>
+auto SimRun::short_of_memory(F&& step) {
+#ifdef __cpp_exceptions
+  if (faults.allocation != 0) {
+    const async::BlockGate gate(
+        [](void* run) noexcept { return static_cast<SimRun*>(run)->refuses_memory(); }, this);
+    return step();
+  }
+#endif
+  return step();
+}
+
 bool SimRun::step(uint64_t latest_ns) {
   if (has_failed()) return switch_off(), false;
-  if (!simulator.step(std::min(latest_ns, last_ns()))) return false;
+  latest_ns = std::min(latest_ns, last_ns());
+  if (!short_of_memory([&] { return simulator.step(latest_ns); })) return false;
   if (has_failed()) return switch_off(), false;
   if (simulator.steps() > options.max_steps) {
     fail("livelock, or timers without end: after " + std::to_string(options.max_steps) +
@@ -86,56 +101,6 @@ bool SimRun::pass_time() {
   if (next_ns == base::kNever || next_ns > last_ns()) return false;
   simulator.move_to(next_ns);
   return true;
-}
-
-// ---- what goes wrong with nodes ----
-
-uint64_t SimRun::outage_ns() {
-  const auto longest_ns =
-      static_cast<uint64_t>(faults.longest_outage.count()) * base::kNanosPerMilli;
-  return simulator.choices().between(1, longest_ns, ChoiceSite::fault);
-}
-
-void SimRun::strike() {
-  if (simulator.choices().chance(faults.crash, ChoiceSite::fault)) crash_for_a_while();
-  if (simulator.choices().chance(faults.partition, ChoiceSite::fault)) cut_for_a_while();
-}
-
-void SimRun::crash_for_a_while() {
-  std::vector<SimNodeState*> able;
-  for (const auto& node : nodes_) {
-    if (node->system != nullptr && node->start) able.push_back(node.get());
-  }
-  if (able.empty()) return;
-  SimNodeState& node =
-      *able[simulator.choices().choose(static_cast<uint32_t>(able.size()), ChoiceSite::fault)];
-  node.crash();
-  node.is_struck = true;
-  network.events().after(outage_ns(), [&node, crash = node.crashes] {
-    if (node.is_struck && node.crashes == crash) node.switch_on();
-  });
-}
-
-void SimRun::cut_for_a_while() {
-  const auto count = static_cast<uint32_t>(nodes_.size());
-  if (count < 2) return;
-  const uint32_t a = simulator.choices().choose(count, ChoiceSite::fault);
-  const uint32_t b = (a + 1 + simulator.choices().choose(count - 1, ChoiceSite::fault)) % count;
-  const bool is_one_way = simulator.choices().choose(2, ChoiceSite::fault) == 1;
-  note("the network between " + nodes_[a]->name + " and " + nodes_[b]->name + " is cut");
-  network.partition(
-      {{a}}, {{b}},
-      is_one_way ? drivers::sim::Network::Way::one : drivers::sim::Network::Way::both);
-  network.events().after(outage_ns(), [this, a, b] { network.heal(a, b); });
-}
-
-void SimRun::heal() {
-  set_faults({});
-  network.heal();
-  for (const auto& node : nodes_) {
-    node->skew_clock(0);
-    if (node->is_struck) node->switch_on();
-  }
 }
 
 void SimRun::fail(std::string what) {
@@ -199,59 +164,8 @@ void SimRun::end() {
   check_rest();
 }
 
-void SimRun::set_faults(const SimFaults& wanted) {
-  const bool is_skew_new = wanted.clock_skew != faults.clock_skew;
-  const bool is_throw_new =
-      wanted.throw_at != faults.throw_at || wanted.throw_within != faults.throw_within;
-  faults = wanted;
-  if (is_throw_new) choose_throw();
-  drivers::sim::StepFaults& steps = simulator.faults;
-  steps.kill = wanted.kill;
-  steps.throws = wanted.throws;
-  steps.delay = wanted.delay;
-  steps.full_mailbox = wanted.full_mailbox;
-  steps.no_memory = wanted.no_memory;
-  steps.clock_jump = wanted.clock_jump;
-  steps.storm = wanted.storm;
-  steps.longest_delay_ns =
-      static_cast<uint64_t>(wanted.longest_delay.count()) * base::kNanosPerMilli;
-  steps.longest_jump_ns = static_cast<uint64_t>(wanted.longest_jump.count()) * base::kNanosPerMilli;
-  network.faults = wanted.network;
-  for (const auto& node : nodes_) {
-    node->disk.faults = wanted.disk;
-    if (is_skew_new && node->system != nullptr) node->choose_skew();
-  }
-}
-
-// Counted from now on.
-void SimRun::choose_throw() {
-  uint64_t which = faults.throw_at;
-  if (which == 0 && faults.throw_within != 0) {
-    constexpr uint32_t kMost = std::numeric_limits<uint32_t>::max() - 1;
-    const uint32_t most = std::min(faults.throw_within, kMost);
-    which = simulator.choices().choose(most + 1, ChoiceSite::fault_amount);
-  }
-  simulator.faults.throw_at = which == 0 ? 0 : simulator.throwable() + which;
-}
-
 void SimRun::note(std::string text) {
   trace_.add_note(simulator.time().now_ns(), current_step_, std::move(text));
-}
-
-// Memory that is refused now and then, in the middle of a step only: what the scenario itself does
-// is no fault's business.
-base::Allocator SimRun::allocator() noexcept {
-  return {[](void* ctx, size_t size) -> void* {
-            auto& run = *static_cast<SimRun*>(ctx);
-            if (run.current_step_ != 0 && run.faults.allocation != 0 &&
-                run.simulator.choices().chance(run.faults.allocation, ChoiceSite::fault)) {
-              run.step_without_memory_ = run.current_step_;
-              run.note("memory is refused (fault)");
-              return nullptr;
-            }
-            return std::malloc(size);
-          },
-          [](void*, void* memory) { std::free(memory); }, this};
 }
 
 // ---- what is seen ----
@@ -297,7 +211,7 @@ bool SimRun::step_of(Pid pid) {
   const auto ready = simulator.candidates();
   for (uint32_t i = 0; i < ready.size(); ++i) {
     if (ready[i].who != who) continue;
-    simulator.run_candidate(i);
+    short_of_memory([&] { simulator.run_candidate(i); });
     return !has_failed();
   }
   return false;

@@ -96,11 +96,14 @@ class SimRun final : public drivers::sim::Witness {
   [[nodiscard]] uint64_t last_ns() const noexcept;  // of the longest run
   void choose_throw();
   void check_waits();
+  template <class F>
+  auto short_of_memory(F&& step);
   void strike();
   void crash_for_a_while();
   void cut_for_a_while();
   [[nodiscard]] uint64_t outage_ns();
   [[nodiscard]] base::Allocator allocator() noexcept;
+  [[nodiscard]] bool refuses_memory();
   [[nodiscard]] std::string name_of(uint32_t node, ActorId id) const {
     return trace_.name_of({node, id});
   }

@@ -163,13 +163,27 @@ class Campaign {
   }
 
   SimReport explore() {
+    if (options_.swarm) {
+      report_.passed = false;
+      report_.failure =
+          "SimPolicy::dfs tries all faults itself: it does not go with SimOptions::swarm";
+      return std::move(report_);
+    }
     sim::Dfs policy(options_.depth);
     const uint64_t most = number_from_environment("JZX_SEED_COUNT").value_or(options_.seeds);
     uint64_t number = 0;
     do {
       const auto run = play(policy, ++number, false);
       count(*run);
-      if (run->has_failed()) tell_failure(number, run->failure(), run->simulator.choices().made());
+      if (run->has_failed()) {
+        tell_failure(number, run->failure(), run->simulator.choices().made());
+      } else if (policy.has_diverged()) {
+        report_.passed = false;
+        report_.seed = number;
+        report_.failure =
+            "run " + std::to_string(number) +
+            " had other choices than those before it: the scenario is not deterministic";
+      }
     } while (report_.passed && report_.runs < most && policy.next());
     return std::move(report_);
   }
@@ -186,7 +200,22 @@ class Campaign {
     const auto run = play(policy, seed, true);
     count(*run);
     if (run->has_failed()) describe(*run, seed, taken);
+    tell_misfit(policy, text);
     return std::move(report_);
+  }
+
+  // A list that does not fit may pass for the wrong reason, and nobody reads what passes.
+  void tell_misfit(const sim::Replay& policy, const char* list) {
+    const auto misfit = policy.misfit();
+    if (!misfit) return;
+    const bool is_unused = misfit->count == 0;
+    if (is_unused && !report_.passed) return;  // it failed before that
+    const std::string choice = runtime::to_text(misfit->site, misfit->place, misfit->wanted);
+    report_.misfit = choice + (is_unused ? " was never asked for"
+                                         : " is none of " + std::to_string(misfit->count) +
+                                               " alternatives, counted from 0");
+    std::fprintf(stderr, "jzx: JZX_CHOICES=%s does not fit this scenario: %s\n", list,
+                 report_.misfit.c_str());
   }
 
   void tell_failure(uint64_t seed, const std::string& failure, Taken taken) {
@@ -241,12 +270,14 @@ std::string SimReport::text() const {
   std::snprintf(counts, sizeof counts, "%llu runs, %llu steps, %.1f simulated hours",
                 static_cast<unsigned long long>(runs), static_cast<unsigned long long>(steps),
                 std::chrono::duration<double, std::ratio<3600>>(simulated).count());
-  if (passed) return std::string("simulation passed: ") + counts;
+  const std::string but =
+      misfit.empty() ? std::string() : "\n  but the list of choices does not fit: " + misfit;
+  if (passed) return std::string("simulation passed: ") + counts + but;
   std::string text = "simulation FAILED with seed " + std::to_string(seed) + ": " + failure + '\n';
   text += "  repeat it:  " + repeat + '\n';
   if (!repeat_shrunk.empty()) text += "  shrunk:     " + repeat_shrunk + '\n';
   text += "  " + std::to_string(choices) + " choices, of which " + std::to_string(shrunk) +
-          " were needed; " + counts + '\n';
+          " were needed; " + counts + but + '\n';
   return text + "what happened:\n" + trace;
 }
 
