@@ -255,7 +255,7 @@ void SimRun::send_refused(SimHost& host, ActorId target, const Envelope& envelop
 }
 
 void SimRun::message_held(SimHost& host, ActorId target, const Envelope& envelope) {
-  note(runtime::Trace::plain_name(envelope.type->inner->name) + " to " +
+  note(runtime::plain_type_name(envelope.type->inner->name) + " to " +
        name_of(host.node(), target) + " is delayed (fault)");
 }
 
