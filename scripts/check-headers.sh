@@ -4,29 +4,30 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-warnings='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror'
-failures=0
+# One compilation: COMPILER LANGUAGE STANDARD HEADER
+if [ $# -eq 4 ]; then
+  printf '#include <%s>\n' "$4" |
+    "$1" -x "$2" -std="$3" -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror \
+      -Iinclude -fsyntax-only - && exit 0
+  echo "$4: does not compile alone as $3 with $1" >&2
+  exit 1
+fi
 
-# compile COMPILER LANGUAGE STANDARD HEADER
-compile() {
-  if ! printf '#include <%s>\n' "$4" |
-      "$1" -x "$2" -std="$3" $warnings -Iinclude -fsyntax-only -; then
-    echo "$4: does not compile alone as $3 with $1" >&2
-    failures=$((failures + 1))
-  fi
+list() {
+  for path in $(find include -name '*.h' -o -name '*.hpp' | sort); do
+    header=${path#include/}
+    case $header in
+      *.h)
+        for compiler in gcc clang; do echo "$compiler c c11 $header"; done
+        for compiler in g++ clang++; do echo "$compiler c++ c++17 $header"; done
+        ;;
+      *)
+        for compiler in g++ clang++; do echo "$compiler c++ c++20 $header"; done
+        ;;
+    esac
+  done
 }
 
-for path in $(find include -name '*.h' -o -name '*.hpp' | sort); do
-  header=${path#include/}
-  case $header in
-    *.h)
-      for compiler in gcc clang; do compile $compiler c c11 "$header"; done
-      for compiler in g++ clang++; do compile $compiler c++ c++17 "$header"; done
-      ;;
-    *)
-      for compiler in g++ clang++; do compile $compiler c++ c++20 "$header"; done
-      ;;
-  esac
-done
-[ "$failures" -eq 0 ] || exit 1
+# xargs goes on after a failure, and then says so.
+list | xargs -n 4 -P "${JOBS:-$(nproc)}" scripts/check-headers.sh
 echo "headers: each compiles alone"
