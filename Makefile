@@ -81,6 +81,7 @@ soak: ## the long runs, which `make test` leaves out
 	$(call configure,dev)
 	$(call build,dev)
 	ctest --preset soak
+	@grep -ah '^explored ' build/dev/Testing/Temporary/LastTest.log || true
 
 format: ## rewrite the sources with clang-format
 	@scripts/setup.sh check

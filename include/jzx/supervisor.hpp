@@ -5,9 +5,10 @@
 //                                 jzx::child<Logger>("logger").transient(),
 //                                 jzx::supervisor("inner", {}, {jzx::child<Leaf>("leaf")})});
 //
-// A child is made anew for every start, from copies of the arguments. Children are made in the order
-// in which they are named, and all of them, or none. Their first turns, in which on_start() runs,
-// may come in any order: one that needs another can send to it already, and its message waits.
+// A child is made anew for every start, from copies of the arguments. Children are made in the
+// order in which they are named, and all of them, or none. Their first turns, in which on_start()
+// runs, may come in any order: one that needs another can send to it already, and its message
+// waits.
 #pragma once
 
 #include <chrono>

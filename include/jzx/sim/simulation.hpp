@@ -90,7 +90,7 @@ struct SimFaults {
   SimDiskFaults disk{};  // of every node
 
   // Some of everything.
-  [[nodiscard]] static SimFaults all() noexcept;
+  [[nodiscard]] JZX_API static SimFaults all() noexcept;
 };
 
 struct SimOptions {
