@@ -15,7 +15,8 @@
 // Invariants: commands are processed in the order of their numbers, each one once, never one inside
 // another. What is in the queue is in no mailbox yet; a send is in the ledger from when it is
 // processed. A plan (CommandSeat) belongs to its command until it is spawned, then to its actor.
-// `killed` holds who was killed by another while commands of his may still be queued.
+// `killed_` holds who was killed by another while commands of his may still be queued, `dead_` all
+// of them: mail of theirs that comes late brings them back into `killed_`.
 //
 // Threads: one.
 #pragma once
@@ -34,6 +35,7 @@
 #include "drivers/sim/policies.hpp"
 #include "drivers/sim/simulator.hpp"
 #include "runtime/commands/command_queue.hpp"
+#include "runtime/commands/dead_senders.hpp"
 #include "runtime/sim/sim_system.hpp"
 
 namespace jzx::detail {
@@ -178,6 +180,8 @@ class CommandCore {
   void send_rare(ActorId target, Envelope& envelope);
   void spawn(ActorId target, Envelope& envelope);
   void end_one(ActorId target, ActorId source, const ExitText* text);
+  // Nothing from it counts any more, nor from its tasks.
+  void silence(const core::Actor& actor);
   // Out of whichever queue it waits in.
   [[nodiscard]] bool take_back(core::Actor& actor) noexcept;
   [[nodiscard]] CommandSeat* seat_of(ActorId id) noexcept;
@@ -261,6 +265,7 @@ class CommandCore {
   std::map<ActorId, Reservation> reserved_;
   std::vector<ActorId> made_now_;  // by the call that is running
   std::unordered_set<ActorId> killed_;
+  runtime::DeadSenders dead_;
   CommandSeat* oldest_ = nullptr;  // of the live ones
   CommandSeat* newest_ = nullptr;
   size_t live_count_ = 0;
