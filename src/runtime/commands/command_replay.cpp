@@ -71,11 +71,15 @@ RunReport CommandCore::replay(const CommandLog& log) {
     break;
   }
   if (result.end != RunEnd::differs) {
-    left_ = budget();
+    // The log says how many commands there are, but not how many turns: a whole budget for each.
+    RunWhat what = RunWhat::one;
     while (queue_.taken() < log.records.size() && result.end != RunEnd::differs) {
-      const uint64_t before = queue_.taken() + simulator_.steps();
+      const uint64_t before_taken = queue_.taken();
+      const uint64_t before = before_taken + simulator_.steps();
       const uint64_t before_ns = now_ns();
-      result = run(RunWhat::one, ~uint64_t{0});
+      result = run(what, ~uint64_t{0});
+      if (result.end == RunEnd::budget_spent) break;
+      what = queue_.taken() != before_taken ? RunWhat::one : RunWhat::one_more;
       const bool has_moved = queue_.taken() + simulator_.steps() != before || now_ns() != before_ns;
       if (result.end == RunEnd::differs || has_moved) continue;
       const CommandRecord& next = log.records[queue_.taken()];
@@ -93,7 +97,9 @@ RunReport CommandCore::replay(const CommandLog& log) {
 
 std::string CommandCore::go_to(const CommandRecord& record) {
   const CommandMoment& moment = *record.moment;
-  while (queue_.taken() < moment.processed || simulator_.steps() < moment.steps) {
+  // Both are counted up: past one of them it does not come there any more.
+  while (queue_.taken() <= moment.processed && simulator_.steps() <= moment.steps &&
+         !(queue_.taken() == moment.processed && simulator_.steps() == moment.steps)) {
     const uint64_t before = queue_.taken() + simulator_.steps();
     const uint64_t before_ns = now_ns();
     const RunReport part = run(RunWhat::one, ~uint64_t{0});
