@@ -31,6 +31,7 @@
 // Threads: one at a time. It must not be destroyed from inside of its own run.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <string>
@@ -81,9 +82,11 @@ class Interception {
   void redirect(ActorId target) noexcept {
     if (kind() != CommandKind::spawn) step_.command.target = target;
   }
-  // The line waits for so long: this one, and with it all that are behind it.
+  // The line waits for so long: this one, and with it all that are behind it. Not beyond the end of
+  // time, which is at nanoseconds::max().
   void delay(std::chrono::nanoseconds time) noexcept {
-    step_.delay_ns += time.count() > 0 ? static_cast<uint64_t>(time.count()) : 0;
+    const uint64_t more = time.count() > 0 ? static_cast<uint64_t>(time.count()) : 0;
+    step_.delay_ns += std::min(more, ~uint64_t{0} - step_.delay_ns);
   }
   // At the tail; because of this one, from nobody. Interceptors see those too: is_injected().
   [[nodiscard]] Actions<M> actions() const noexcept { return Actions<M>(step_.core, 0); }
