@@ -206,6 +206,8 @@ class CommandCore {
   [[nodiscard]] Next look_at_first();
   [[nodiscard]] Next intercept_first();
   void call_interceptor(Interceptor& interceptor, CommandStep& step) noexcept;
+  void inject(Interceptor& interceptor, CommandList& list, uint64_t cause) noexcept;
+  void fail_interceptor(Interceptor& interceptor, const Error& error) noexcept;
   void note_first();
   [[nodiscard]] CommandRecord describe(const runtime::QueuedCommand& command, uint64_t sequence);
   void note_fate(CommandFate fate) noexcept { fate_ = fate; }

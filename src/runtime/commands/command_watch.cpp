@@ -44,7 +44,8 @@ CommandCore::Next CommandCore::intercept_first() {
       step.seat = &seat;
     }
     const ActorId target = step.command.target;
-    call_interceptor(interceptors_[next_interceptor_++], step);
+    Interceptor& interceptor = interceptors_[next_interceptor_++];
+    call_interceptor(interceptor, step);
     if (seat != nullptr && seat != envelope.as<SpawnPlan>().seat) {
       // Another actor takes the place of the one that was meant.
       CommandSeat& meant = *std::exchange(envelope.as<SpawnPlan>().seat, seat);
@@ -55,9 +56,7 @@ CommandCore::Next CommandCore::intercept_first() {
       end_plan(&meant);
     }
     if (step.command.target != target) queue_.first().target = step.command.target;
-    if (step.injected.first != nullptr && !enqueue(step.injected, 0, sequence, kInjected)) {
-      end_commands(*this, step.injected);
-    }
+    inject(interceptor, step.injected, sequence);
     if (step.is_dropped) {
       host().discard(*queue_.pop().envelope);
       note_fate(CommandFate::filtered);
@@ -76,21 +75,34 @@ CommandCore::Next CommandCore::intercept_first() {
   return Next::perform;
 }
 
+void CommandCore::inject(Interceptor& interceptor, CommandList& list, uint64_t cause) noexcept {
+  Errc error = list.error;
+  if (ok(error) && (list.first == nullptr || enqueue(list, 0, cause, kInjected))) return;
+  if (ok(error)) {
+    error = queue_.size() + list.count > queue_.limit() ? Errc::mailbox_full : Errc::no_memory;
+  }
+  fail_interceptor(interceptor, Error(error, why_refused(list), "interceptor"));
+}
+
 void CommandCore::add_interceptor(CommandInterceptor interceptor) {
   interceptors_.push_back({std::move(interceptor), std::make_unique<FailureNote>()});
   update_care();
 }
 
-// One that throws is not called again.
 void CommandCore::call_interceptor(Interceptor& interceptor, CommandStep& step) noexcept {
   if (interceptor.note == nullptr) return;
   (void)core::guard([&] { return interceptor.function(step), true; },
                     [&](const char* text) {
                       end_commands(*this, step.injected);
-                      interceptor.note->error = Error(Errc::exception, text, "interceptor");
-                      tell(std::move(interceptor.note));
+                      fail_interceptor(interceptor, Error(Errc::exception, text, "interceptor"));
                       return false;
                     });
+}
+
+// It is not called again.
+void CommandCore::fail_interceptor(Interceptor& interceptor, const Error& error) noexcept {
+  interceptor.note->error = error;
+  tell(std::move(interceptor.note));
 }
 
 // ---- the log ----
