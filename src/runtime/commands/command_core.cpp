@@ -62,6 +62,7 @@ bool CommandCore::open() noexcept {
 CommandCore::~CommandCore() {
   if (system_ == nullptr) return;
   is_ended_ = true;
+  is_busy_ = true;  // for good: nothing is run any more
   drop_queue();
   end_outputs();
   (void)system_->destroy();

@@ -1,6 +1,7 @@
 // A run: the queue is emptied, then the simulator takes a step, until nothing is left to do. And
 // how it all ends.
 #include <algorithm>
+#include <utility>
 
 #include "runtime/commands/command_core.hpp"
 
@@ -90,11 +91,14 @@ bool CommandCore::test_end() {
   return is_ended_ && queue_.is_empty();
 }
 
+// Whoever waits for an output is told, and must not run anything meanwhile.
 void CommandCore::end_now() noexcept {
+  const bool was_busy = std::exchange(is_busy_, true);
   is_ended_ = true;
   for (const auto& entry : reserved_) core::release_reserved(host(), entry.first);
   reserved_.clear();
   fail_all(output_waiters_, Error(Errc::closed, "the scheduler has ended", "output"));
+  is_busy_ = was_busy;
 }
 
 void CommandCore::shutdown() noexcept {
@@ -105,6 +109,7 @@ void CommandCore::shutdown() noexcept {
 }
 
 void CommandCore::shut_down_now() noexcept {
+  const bool was_busy = std::exchange(is_busy_, true);
   drop_queue();
   for (CommandSeat* seat = newest_; seat != nullptr; seat = seat->older) {
     seat->is_ended = true;
@@ -117,6 +122,7 @@ void CommandCore::shut_down_now() noexcept {
     drop_queue();  // mail that came past it
   }
   end_now();
+  is_busy_ = was_busy;
 }
 
 void CommandCore::drop_queue() noexcept {
