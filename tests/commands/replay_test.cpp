@@ -84,5 +84,84 @@ TEST(CommandReplay, OfManyRunsHasTheBudgetOfAll) {
   EXPECT_EQ(report.commands, first.log().records.size());
 }
 
+// Sends on what it gets, and fails at a hundred and at a thousand.
+void start_relay(NumberScheduler& scheduler) {
+  (void)scheduler.start_fn([](Number number, NumberContext& context) -> NumberActs {
+    NumberActs acts = context.actions();
+    if (number.value == 100) {
+      const ActorId child = context.reserve();
+      acts.spawn_with(child, [] { return [](Number) {}; }).fail(child, "a hundred");
+    } else if (number.value == 1000) {
+      const ActorId child = context.reserve();
+      acts.spawn_with(child, [] {
+        return [](Inbox<Number>, Outbox<Number>) -> Task<void> {
+          Future<void> waiting = jzx::sleep(1ms);
+          Result<void> slept = co_await waiting;
+          if (slept) co_await jzx::fail(Errc::timed_out, "a thousand");
+        };
+      });
+    }
+    acts.send(context.output(), Number{number.value});
+    acts.send(context.output(), Number{-1});
+    return acts;
+  });
+}
+
+// Whoever waits for an output, without being a task of the scheduler, is outside of it: what he
+// dispatches at once is an input, at the moment of that output.
+TEST(CommandReplay, DispatchesAgainWhatAContinuationDid) {
+  NumberScheduler first(with_log());
+  start_relay(first);
+  std::vector<Future<int>> done;
+  const auto dispatch_when_told = [&](int64_t value) {
+    done.push_back(first.next_output().then([&first, value](Result<Number>) {
+      EXPECT_TRUE(first.dispatch(Number{value}).ok());
+      return 0;
+    }));
+  };
+  for (const int64_t value : {1, 2, 100, 3, 4, 1000, 5, 6, 7}) dispatch_when_told(value);
+  (void)first.dispatch(Number{0});
+  EXPECT_EQ(first.run().end, RunEnd::idle);
+  for (const Future<int>& each : done) EXPECT_TRUE(each.is_ready());
+  size_t inputs = 0;
+  for (const CommandRecord& record : first.log().records) {
+    if (!record.moment) continue;
+    ++inputs;
+    EXPECT_EQ(record.source, 0u);
+    EXPECT_EQ(record.cause, 0u);
+  }
+  EXPECT_EQ(inputs, 1 + 1 + done.size());  // with the start
+  NumberScheduler second(with_log());
+  start_relay(second);
+  const RunReport report = second.replay(first.log());
+  EXPECT_EQ(report.end, RunEnd::idle) << report.report;
+  EXPECT_EQ(second.log().to_json_lines(), first.log().to_json_lines());
+}
+
+// A task of the scheduler is inside: it does so again by itself.
+TEST(CommandReplay, LeavesToATaskWhatTheTaskDispatched) {
+  const auto start = [](NumberScheduler& scheduler) {
+    start_relay(scheduler);
+    return scheduler.system().spawn_async([](NumberScheduler& from) -> Task<void> {
+      for (int64_t i = 1; i < 5; ++i) {
+        Future<Number> next = from.next_output();
+        Result<Number> taken = co_await next;
+        if (taken) (void)from.dispatch(Number{i});
+      }
+    }(scheduler));
+  };
+  NumberScheduler first(with_log());
+  Future<void> first_task = start(first);
+  (void)first.dispatch(Number{0});
+  EXPECT_EQ(first.run().end, RunEnd::idle);
+  EXPECT_TRUE(first_task.is_ready());
+  NumberScheduler second(with_log());
+  Future<void> second_task = start(second);
+  const RunReport report = second.replay(first.log());
+  EXPECT_EQ(report.end, RunEnd::idle) << report.report;
+  EXPECT_TRUE(second_task.is_ready());
+  EXPECT_EQ(second.log().to_json_lines(), first.log().to_json_lines());
+}
+
 }  // namespace
 }  // namespace jzx::commands

@@ -73,12 +73,12 @@ CommandCore::~CommandCore() {
 Result<uint64_t> CommandCore::dispatch(CommandList& list) noexcept {
   constexpr const char* kSource = "dispatch";
   Errc error = is_ended_ || wants_shutdown_ ? Errc::closed : list.error;
-  const bool is_inside = is_busy_ || is_in_step_;
+  const bool is_inside = (is_busy_ || is_in_step_) && !is_outside_;
   const uint64_t first = queue_.queued() + 1;
   const uint32_t count = list.count;
   const ActorId source = is_inside ? host().acting() : 0;
   if (dead_.contains(source)) killed_.insert(source);
-  if (ok(error) && !enqueue(list, source, is_busy_ ? current() : 0)) {
+  if (ok(error) && !enqueue(list, source, is_inside && is_busy_ ? current() : 0)) {
     error = queue_.size() + count > queue_.limit() ? Errc::mailbox_full : Errc::no_memory;
   }
   if (ok(error)) {

@@ -228,6 +228,19 @@ class CommandCore {
   void note_room(bool has_room) noexcept;
 
   // ---- command_output.cpp ----
+  // While somebody gets what he waited for: what he dispatches at once comes from outside.
+  class GivingOut {
+   public:
+    explicit GivingOut(CommandCore& core) noexcept
+        : core_(core), was_outside_(std::exchange(core.is_outside_, true)) {}
+    ~GivingOut() { core_.is_outside_ = was_outside_; }
+    GivingOut(const GivingOut&) = delete;
+    GivingOut& operator=(const GivingOut&) = delete;
+
+   private:
+    CommandCore& core_;
+    bool was_outside_;
+  };
   void put_output(Envelope& envelope);
   void tell(std::unique_ptr<FailureNote> note) noexcept;
   void give_output(CommandWaiter& waiter);
@@ -252,6 +265,7 @@ class CommandCore {
   bool is_careful_ = false;
   bool is_busy_ = false;
   bool is_in_step_ = false;
+  bool is_outside_ = false;  // though inside of a run
   bool is_ended_ = false;
   bool wants_shutdown_ = false;
   bool has_spawned_ = false;
