@@ -163,5 +163,113 @@ TEST(CommandReplay, LeavesToATaskWhatTheTaskDispatched) {
   EXPECT_EQ(second.log().to_json_lines(), first.log().to_json_lines());
 }
 
+TEST(CommandReplay, OfAShutdownEndsToo) {
+  for (const bool is_between : {false, true}) {
+    NumberScheduler first(with_log());
+    (void)first.start<Ticker>(100);
+    start_relay(first);
+    (void)first.run_for(5ms + 500us);
+    (void)first.dispatch(Number{1});
+    (void)first.dispatch(Number{2});
+    if (is_between) (void)first.step();
+    first.shutdown();
+    ASSERT_TRUE(first.log().shutdown.has_value());
+    const Result<CommandLog> loaded = CommandLog::parse(first.log().to_json_lines());
+    ASSERT_TRUE(loaded.ok()) << loaded.error().message();
+    NumberScheduler second(with_log());
+    (void)second.start<Ticker>(100);
+    start_relay(second);
+    const RunReport report = second.replay(*loaded);
+    EXPECT_EQ(report.end, RunEnd::ended) << report.report;
+    EXPECT_TRUE(second.is_ended());
+    EXPECT_EQ(second.now(), first.now());
+    EXPECT_EQ(second.log().to_json_lines(), first.log().to_json_lines());
+  }
+}
+
+// From inside it is done again by who did it.
+TEST(CommandReplay, OfAShutdownFromInsideEndsToo) {
+  const auto start = [](NumberScheduler& scheduler) {
+    (void)scheduler.start_fn([&](Number number) {
+      if (number.value == 2) scheduler.shutdown();
+    });
+  };
+  NumberScheduler first(with_log());
+  start(first);
+  for (const int64_t value : {1, 2, 3}) (void)first.dispatch(Number{value});
+  EXPECT_EQ(first.run().end, RunEnd::ended);
+  EXPECT_FALSE(first.log().shutdown.has_value());
+  NumberScheduler second(with_log());
+  start(second);
+  const RunReport report = second.replay(first.log());
+  EXPECT_EQ(report.end, RunEnd::ended) << report.report;
+  EXPECT_EQ(second.log().to_json_lines(), first.log().to_json_lines());
+}
+
+TEST(CommandReplay, OfAShutdownWithOtherCommandsTellsTheDifference) {
+  NumberScheduler first(with_log());
+  start_relay(first);
+  (void)first.run();
+  (void)first.dispatch(Number{1});
+  (void)first.step();
+  first.shutdown();  // before the relay's two outputs
+  const auto report_of = [](const CommandLog& log) {
+    NumberScheduler second(with_log());
+    start_relay(second);
+    const RunReport report = second.replay(log);
+    EXPECT_EQ(report.end, RunEnd::differs);
+    return report.report;
+  };
+  CommandLog log = first.log();
+  for (const size_t place : {2u, 3u}) log.records[place].payload = "ff00000000000000";
+  const std::string other = report_of(log);
+  EXPECT_NE(other.find("differs from the log at command #3"), std::string::npos) << other;
+  log = first.log();
+  log.records.push_back(log.records.back());
+  log.records.back().sequence = 5;
+  const std::string longer = report_of(log);
+  EXPECT_NE(longer.find("come to its end before command #5"), std::string::npos) << longer;
+}
+
+TEST(CommandReplay, TheLogSaysWhatInterceptorsMadeOfACommand) {
+  const auto start = [](NumberScheduler& scheduler) {
+    start_relay(scheduler);
+    scheduler.intercept([&](Interception<Number>& command) {
+      if (command.target() != scheduler.input()) return;
+      command.message()->value = 9;
+      command.redirect(scheduler.output());
+    });
+    scheduler.mock<Ticker>([] { return [](Number) {}; });
+    (void)scheduler.start<Ticker>(1);
+  };
+  NumberScheduler first(with_log());
+  start(first);
+  (void)first.dispatch(Number{1});
+  (void)first.run();
+  EXPECT_EQ(first.try_output()->value, 9);
+  const CommandRecord& spawn = first.log().records[1];
+  EXPECT_TRUE(spawn.rewritten.has_value());
+  EXPECT_NE(*spawn.rewritten, spawn.type);
+  const CommandRecord& send = first.log().records[2];
+  EXPECT_EQ(send.target, first.input());
+  EXPECT_EQ(send.redirected, first.output());
+  EXPECT_EQ(send.payload, "0100000000000000");
+  EXPECT_EQ(send.rewritten, "0900000000000000");
+  EXPECT_FALSE(first.log().records[0].redirected.has_value());
+  EXPECT_FALSE(first.log().records[0].rewritten.has_value());
+  const std::string text = first.log().to_text();
+  EXPECT_NE(text.find("0100000000000000, redirected to output, rewritten to 0900000000000000"),
+            std::string::npos)
+      << text;
+  const Result<CommandLog> loaded = CommandLog::parse(first.log().to_json_lines());
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message();
+  EXPECT_EQ(loaded->to_json_lines(), first.log().to_json_lines());
+  NumberScheduler second(with_log());
+  start(second);
+  const RunReport report = second.replay(*loaded);
+  EXPECT_EQ(report.end, RunEnd::idle) << report.report;
+  EXPECT_EQ(second.log().to_json_lines(), first.log().to_json_lines());
+}
+
 }  // namespace
 }  // namespace jzx::commands

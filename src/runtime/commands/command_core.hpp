@@ -209,6 +209,9 @@ class CommandCore {
   void inject(Interceptor& interceptor, CommandList& list, uint64_t cause) noexcept;
   void fail_interceptor(Interceptor& interceptor, const Error& error) noexcept;
   void note_first();
+  // What the interceptors have made of it.
+  void note_changes();
+  [[nodiscard]] std::optional<std::string> encoded(Envelope& message);
   [[nodiscard]] CommandRecord describe(const runtime::QueuedCommand& command, uint64_t sequence);
   void note_fate(CommandFate fate) noexcept { fate_ = fate; }
   void settle_record() noexcept;
@@ -219,8 +222,12 @@ class CommandCore {
     is_careful_ =
         options_.keeps_log || !interceptors_.empty() || expected_ != nullptr || wants_shutdown_;
   }
-  // Until the run is where it was when this command came from outside; else the text says why not.
+  // Until the run is where it was when this command came from outside, or the shutdown; else the
+  // text says why not.
   [[nodiscard]] std::string go_to(const CommandRecord& record);
+  [[nodiscard]] std::string go_to(const CommandShutdown& shutdown);
+  // False: it did not come there. Text: so it differs already.
+  [[nodiscard]] bool go_to(const CommandMoment& moment, uint64_t time_ns, std::string& difference);
   [[nodiscard]] std::string dispatch_again(const CommandRecord& record);
   // For the output that is being processed, if there was room for it at this moment before.
   [[nodiscard]] bool makes_room_again();

@@ -103,6 +103,10 @@ void CommandCore::end_now() noexcept {
 
 void CommandCore::shutdown() noexcept {
   if (is_ended_) return;
+  const bool is_inside = (is_busy_ || is_in_step_) && !is_outside_;
+  if (options_.keeps_log && !is_inside && !wants_shutdown_) {
+    log_.shutdown = CommandShutdown{{queue_.taken(), simulator_.steps()}, now_ns()};
+  }
   wants_shutdown_ = true;
   update_care();
   if (!is_busy_ && !is_in_step_) shut_down_now();
@@ -128,7 +132,8 @@ void CommandCore::shut_down_now() noexcept {
 void CommandCore::drop_queue() noexcept {
   const drivers::sim::InName here(host());
   while (!queue_.is_empty()) {
-    if (options_.keeps_log && looked_at_ != queue_.taken() + 1) note_first();
+    const bool is_logged = options_.keeps_log || expected_ != nullptr;
+    if (is_logged && looked_at_ != queue_.taken() + 1) note_first();
     const QueuedCommand command = queue_.pop();
     Envelope& envelope = *command.envelope;
     if (kind_of(envelope) == CommandKind::send) {

@@ -71,6 +71,7 @@ CommandCore::Next CommandCore::intercept_first() {
       return Next::stop;
     }
   }
+  if (has_record_ && !interceptors_.empty()) note_changes();
   if (left_ <= kTrail) trail_.push_back(describe(queue_.first(), sequence));
   return Next::perform;
 }
@@ -136,10 +137,7 @@ void CommandCore::note_first() {
   switch (record.kind) {
     case CommandKind::send:
       record.type = envelope.type->name;
-      if (codec_.encode != nullptr) {
-        (void)core::guard([&] { return record.payload = codec_.encode(envelope), true; },
-                          [](const char*) { return false; });  // it stays opaque
-      }
+      record.payload = encoded(envelope);
       break;
     case CommandKind::spawn:
       record.type = envelope.as<SpawnPlan>().seat->type.name;
@@ -158,6 +156,28 @@ void CommandCore::note_first() {
   }
   log_.records.push_back(std::move(record));
   has_record_ = true;
+}
+
+std::optional<std::string> CommandCore::encoded(Envelope& message) {
+  std::optional<std::string> text;
+  if (codec_.encode == nullptr) return text;
+  (void)core::guard([&] { return text = codec_.encode(message), true; },
+                    [](const char*) { return false; });  // it stays opaque
+  return text;
+}
+
+void CommandCore::note_changes() {
+  const QueuedCommand& command = queue_.first();
+  Envelope& envelope = *command.envelope;
+  CommandRecord& record = log_.records.back();
+  if (command.target != record.target) record.redirected = command.target;
+  if (record.kind == CommandKind::send) {
+    std::optional<std::string> now = encoded(envelope);
+    if (now != record.payload) record.rewritten = std::move(now);
+  } else if (record.kind == CommandKind::spawn) {
+    const char* type = envelope.as<SpawnPlan>().seat->type.name;
+    if (type != record.type) record.rewritten = type;
+  }
 }
 
 void CommandCore::settle_record() noexcept {
