@@ -213,5 +213,20 @@ TEST(CommandInterceptors, WhatIsLetThroughKeepsItsOrder) {
   EXPECT_TRUE(std::is_sorted(arrived.begin(), arrived.end()));
 }
 
+TEST(CommandInterceptors, ADelayThatIsTooLongLastsToTheEndOfTime) {
+  Stage stage;
+  Scheduler& scheduler = stage.scheduler;
+  (void)scheduler.start<Echo>("e");
+  (void)scheduler.run();
+  scheduler.intercept([&](Interception<Note>& command) {
+    for (int i = 0; i < 3; ++i) command.delay(std::chrono::nanoseconds::max());
+  });
+  for (const char* text : {"a", "b"}) (void)scheduler.dispatch(text);
+  EXPECT_EQ(scheduler.run_for(1h).end, RunEnd::time_up);
+  EXPECT_EQ(scheduler.queued(), 2u);
+  EXPECT_EQ(stage.outputs(), (Story{"e got a", "e got b"}));
+  EXPECT_EQ(scheduler.now(), std::chrono::nanoseconds::max());
+}
+
 }  // namespace
 }  // namespace jzx::commands

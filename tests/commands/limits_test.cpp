@@ -138,5 +138,44 @@ TEST(CommandQueueLimit, ABatchThatDoesNotFitIsRefused) {
   EXPECT_EQ(second, Errc::ok);
 }
 
+TEST(CommandQueueLimit, AnInterceptorWhoseActionsDoNotFitFails) {
+  CommandOptions options;
+  options.max_commands = 2;
+  Stage stage(options);
+  Scheduler& scheduler = stage.scheduler;
+  (void)scheduler.start<Echo>("e");
+  (void)scheduler.run();
+  int calls = 0;
+  scheduler.intercept([&](Interception<Note>& command) {
+    ++calls;
+    Acts more = command.actions();
+    for (int i = 0; i < 5; ++i) more.send(command.target(), "more");
+    command.inject(std::move(more));
+  });
+  (void)scheduler.dispatch("a");
+  (void)scheduler.dispatch("b");
+  EXPECT_EQ(stage.outputs(), (Story{"error: the command queue is full: 2 wait, 5 more do not fit",
+                                    "e got a", "e got b"}));
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(CommandQueueLimit, AnInterceptorThatInjectsActionsOfAnotherSchedulerFails) {
+  Stage stage;
+  Stage other;
+  Scheduler& scheduler = stage.scheduler;
+  (void)scheduler.start<Echo>("e");
+  (void)scheduler.run();
+  scheduler.intercept([&](Interception<Note>& command) {
+    command.inject(command.actions().send(scheduler.output(), "all or nothing"));
+    command.inject(other.scheduler.actions().send(other.scheduler.output(), "lost"));
+  });
+  (void)scheduler.dispatch("a");
+  (void)scheduler.run();
+  const Result<Note> told = scheduler.try_output();
+  EXPECT_EQ(told.error().code(), Errc::actor_not_local);
+  EXPECT_STREQ(told.error().source(), "interceptor");
+  EXPECT_EQ(stage.outputs(), (Story{"e got a"}));
+}
+
 }  // namespace
 }  // namespace jzx::commands

@@ -223,5 +223,41 @@ TEST(CommandOutput, AContinuationMayDispatch) {
   EXPECT_EQ(stage.outputs(), (Story{"e got e got a, again"}));
 }
 
+// Whoever waits for an output that does not come is told so by the run that ends, or by the end.
+TEST(CommandOutput, AContinuationAtTheEndCannotRun) {
+  for (const std::string how : {"kill", "shutdown", "destroy"}) {
+    auto stage = std::make_unique<Stage>();
+    Scheduler& scheduler = stage->scheduler;
+    const ActorId root = *scheduler.start<Echo>("e");
+    (void)scheduler.run();
+    RunEnd inner = RunEnd::idle;
+    SchedulerPhase phase = SchedulerPhase::idle;
+    Errc dispatched = Errc::ok;
+    Future<int> told = scheduler.next_output().then([&](Result<Note> none) {
+      EXPECT_EQ(none.error().code(), Errc::closed);
+      scheduler.shutdown();
+      inner = scheduler.run().end;
+      phase = scheduler.phase();
+      dispatched = scheduler.dispatch("late").error().code();
+      return 0;
+    });
+    if (how == "kill") {
+      (void)scheduler.kill(root);
+      EXPECT_EQ(scheduler.run().end, RunEnd::ended);
+    } else if (how == "shutdown") {
+      scheduler.shutdown();
+    } else {
+      stage.reset();
+    }
+    EXPECT_TRUE(told.is_ready()) << how;
+    EXPECT_EQ(inner, RunEnd::refused) << how;
+    EXPECT_EQ(phase, SchedulerPhase::busy) << how;
+    EXPECT_EQ(dispatched, Errc::closed) << how;
+    if (stage != nullptr) {
+      EXPECT_EQ(scheduler.phase(), SchedulerPhase::idle) << how;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace jzx::commands

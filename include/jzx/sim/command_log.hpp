@@ -54,6 +54,16 @@ struct CommandRecord {
   std::optional<uint64_t> full_until;
   std::string type;                    // of the message, or of the actor that is spawned
   std::optional<std::string> payload;  // of a send, encoded; of a fail, the text. Empty: opaque
+  // All that is above is as it was queued. What interceptors made of it, if they changed it: whom
+  // it went to, and its message (if it has a codec), or the type of the actor.
+  std::optional<ActorId> redirected;
+  std::optional<std::string> rewritten;
+};
+
+// The scheduler was shut down from outside.
+struct CommandShutdown {
+  CommandMoment moment;
+  uint64_t time_ns = 0;
 };
 
 struct CommandLog {
@@ -61,6 +71,7 @@ struct CommandLog {
   ActorId input = 0;
   ActorId output = 0;
   bool is_cut = false;  // there were more than the log was to hold
+  std::optional<CommandShutdown> shutdown;
 
   [[nodiscard]] JZX_API std::string to_json_lines() const;
   // Who did what because of what, and when.

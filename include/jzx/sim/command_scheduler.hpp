@@ -31,6 +31,7 @@
 // Threads: one at a time. It must not be destroyed from inside of its own run.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <string>
@@ -81,14 +82,19 @@ class Interception {
   void redirect(ActorId target) noexcept {
     if (kind() != CommandKind::spawn) step_.command.target = target;
   }
-  // The line waits for so long: this one, and with it all that are behind it.
+  // The line waits for so long: this one, and with it all that are behind it. Not beyond the end of
+  // time, which is at nanoseconds::max().
   void delay(std::chrono::nanoseconds time) noexcept {
-    step_.delay_ns += time.count() > 0 ? static_cast<uint64_t>(time.count()) : 0;
+    const uint64_t more = time.count() > 0 ? static_cast<uint64_t>(time.count()) : 0;
+    step_.delay_ns += std::min(more, ~uint64_t{0} - step_.delay_ns);
   }
-  // At the tail; because of this one, from nobody. Interceptors see those too: is_injected().
+  // At the tail; because of this one, from nobody. Interceptors see those too: is_injected(). All
+  // of what one call injects, or nothing: if it does not fit into the queue, or was made with
+  // another scheduler, the interceptor fails, as one that throws.
   [[nodiscard]] Actions<M> actions() const noexcept { return Actions<M>(step_.core, 0); }
   void inject(Actions<M> actions) {
     detail::CommandList more = actions.release_to(step_.core);
+    if (!ok(more.error)) step_.injected.error = more.error;
     if (more.first == nullptr) return;
     (step_.injected.first == nullptr ? step_.injected.first : step_.injected.last->next) =
         more.first;
@@ -222,7 +228,8 @@ class CommandScheduler {
 
   // ---- interceptors: each command passes them in the order in which they were added ----
 
-  // An interceptor that throws is told to the output, and not called again.
+  // An interceptor that throws, or whose actions are refused, is told to the output, and not called
+  // again.
   void intercept(std::function<void(Interception<M>&)> interceptor) {
     detail::add_interceptor(*core_, [function = std::move(interceptor)](detail::CommandStep& step) {
       Interception<M> interception(step);

@@ -62,6 +62,7 @@ bool CommandCore::open() noexcept {
 CommandCore::~CommandCore() {
   if (system_ == nullptr) return;
   is_ended_ = true;
+  is_busy_ = true;  // for good: nothing is run any more
   drop_queue();
   end_outputs();
   (void)system_->destroy();
@@ -72,10 +73,12 @@ CommandCore::~CommandCore() {
 Result<uint64_t> CommandCore::dispatch(CommandList& list) noexcept {
   constexpr const char* kSource = "dispatch";
   Errc error = is_ended_ || wants_shutdown_ ? Errc::closed : list.error;
-  const bool is_inside = is_busy_ || is_in_step_;
+  const bool is_inside = (is_busy_ || is_in_step_) && !is_outside_;
   const uint64_t first = queue_.queued() + 1;
   const uint32_t count = list.count;
-  if (ok(error) && !enqueue(list, is_inside ? host().acting() : 0, is_busy_ ? current() : 0)) {
+  const ActorId source = is_inside ? host().acting() : 0;
+  if (dead_.contains(source)) killed_.insert(source);
+  if (ok(error) && !enqueue(list, source, is_inside && is_busy_ ? current() : 0)) {
     error = queue_.size() + count > queue_.limit() ? Errc::mailbox_full : Errc::no_memory;
   }
   if (ok(error)) {
@@ -120,6 +123,7 @@ bool CommandCore::adopt(CommandSeat& seat, Envelope& message) {
   command->sender = seat.id;
   CommandList list;
   append(list, *command);
+  if (dead_.contains(message.sender)) killed_.insert(message.sender);
   if (enqueue(list, message.sender, 0)) return true;
   end_commands(*this, list);
   return false;

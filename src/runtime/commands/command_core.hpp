@@ -15,7 +15,8 @@
 // Invariants: commands are processed in the order of their numbers, each one once, never one inside
 // another. What is in the queue is in no mailbox yet; a send is in the ledger from when it is
 // processed. A plan (CommandSeat) belongs to its command until it is spawned, then to its actor.
-// `killed` holds who was killed by another while commands of his may still be queued.
+// `killed_` holds who was killed by another while commands of his may still be queued, `dead_` all
+// of them: mail of theirs that comes late brings them back into `killed_`.
 //
 // Threads: one.
 #pragma once
@@ -34,6 +35,7 @@
 #include "drivers/sim/policies.hpp"
 #include "drivers/sim/simulator.hpp"
 #include "runtime/commands/command_queue.hpp"
+#include "runtime/commands/dead_senders.hpp"
 #include "runtime/sim/sim_system.hpp"
 
 namespace jzx::detail {
@@ -178,6 +180,8 @@ class CommandCore {
   void send_rare(ActorId target, Envelope& envelope);
   void spawn(ActorId target, Envelope& envelope);
   void end_one(ActorId target, ActorId source, const ExitText* text);
+  // Nothing from it counts any more, nor from its tasks.
+  void silence(const core::Actor& actor);
   // Out of whichever queue it waits in.
   [[nodiscard]] bool take_back(core::Actor& actor) noexcept;
   [[nodiscard]] CommandSeat* seat_of(ActorId id) noexcept;
@@ -202,7 +206,12 @@ class CommandCore {
   [[nodiscard]] Next look_at_first();
   [[nodiscard]] Next intercept_first();
   void call_interceptor(Interceptor& interceptor, CommandStep& step) noexcept;
+  void inject(Interceptor& interceptor, CommandList& list, uint64_t cause) noexcept;
+  void fail_interceptor(Interceptor& interceptor, const Error& error) noexcept;
   void note_first();
+  // What the interceptors have made of it.
+  void note_changes();
+  [[nodiscard]] std::optional<std::string> encoded(Envelope& message);
   [[nodiscard]] CommandRecord describe(const runtime::QueuedCommand& command, uint64_t sequence);
   void note_fate(CommandFate fate) noexcept { fate_ = fate; }
   void settle_record() noexcept;
@@ -213,8 +222,12 @@ class CommandCore {
     is_careful_ =
         options_.keeps_log || !interceptors_.empty() || expected_ != nullptr || wants_shutdown_;
   }
-  // Until the run is where it was when this command came from outside; else the text says why not.
+  // Until the run is where it was when this command came from outside, or the shutdown; else the
+  // text says why not.
   [[nodiscard]] std::string go_to(const CommandRecord& record);
+  [[nodiscard]] std::string go_to(const CommandShutdown& shutdown);
+  // False: it did not come there. Text: so it differs already.
+  [[nodiscard]] bool go_to(const CommandMoment& moment, uint64_t time_ns, std::string& difference);
   [[nodiscard]] std::string dispatch_again(const CommandRecord& record);
   // For the output that is being processed, if there was room for it at this moment before.
   [[nodiscard]] bool makes_room_again();
@@ -222,6 +235,19 @@ class CommandCore {
   void note_room(bool has_room) noexcept;
 
   // ---- command_output.cpp ----
+  // While somebody gets what he waited for: what he dispatches at once comes from outside.
+  class GivingOut {
+   public:
+    explicit GivingOut(CommandCore& core) noexcept
+        : core_(core), was_outside_(std::exchange(core.is_outside_, true)) {}
+    ~GivingOut() { core_.is_outside_ = was_outside_; }
+    GivingOut(const GivingOut&) = delete;
+    GivingOut& operator=(const GivingOut&) = delete;
+
+   private:
+    CommandCore& core_;
+    bool was_outside_;
+  };
   void put_output(Envelope& envelope);
   void tell(std::unique_ptr<FailureNote> note) noexcept;
   void give_output(CommandWaiter& waiter);
@@ -246,6 +272,7 @@ class CommandCore {
   bool is_careful_ = false;
   bool is_busy_ = false;
   bool is_in_step_ = false;
+  bool is_outside_ = false;  // though inside of a run
   bool is_ended_ = false;
   bool wants_shutdown_ = false;
   bool has_spawned_ = false;
@@ -261,6 +288,7 @@ class CommandCore {
   std::map<ActorId, Reservation> reserved_;
   std::vector<ActorId> made_now_;  // by the call that is running
   std::unordered_set<ActorId> killed_;
+  runtime::DeadSenders dead_;
   CommandSeat* oldest_ = nullptr;  // of the live ones
   CommandSeat* newest_ = nullptr;
   size_t live_count_ = 0;

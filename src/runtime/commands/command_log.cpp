@@ -95,6 +95,8 @@ std::string line_of(const CommandRecord& record) {
                   ",\"after_steps\":", std::to_string(record.moment->steps)});
   }
   if (record.full_until) line += join({",\"full_until\":", std::to_string(*record.full_until)});
+  if (record.redirected) line += join({",\"redirected\":\"", hex(*record.redirected), "\""});
+  if (record.rewritten) line += join({",\"rewritten\":", quoted(*record.rewritten)});
   return line += join({",\"fate\":\"", to_string(record.fate), "\"}\n"});
 }
 
@@ -233,11 +235,34 @@ std::string read_record(const LineReader::Fields& fields, CommandRecord& record)
     if (!number("full_until", steps)) return "full_until is no number";
     record.full_until = steps;
   }
+  if (const std::string* rewritten = text("rewritten")) record.rewritten = *rewritten;
+  if (text("redirected") != nullptr) {
+    ActorId target = 0;
+    if (!number("redirected", target)) return "redirected is no id";
+    record.redirected = target;
+  }
   if (text("after_commands") == nullptr) return {};
   CommandMoment moment;
   if (!number("after_commands", moment.processed)) return "after_commands is no number";
   if (!number("after_steps", moment.steps)) return "after_steps is missing or no number";
   record.moment = moment;
+  return {};
+}
+
+// Empty: the first line is whole.
+std::string read_head(LineReader::Fields& fields, CommandLog& log) {
+  if (!number_in(fields["input"], log.input) || !number_in(fields["output"], log.output)) {
+    return "this is no log of commands: input and output are missing";
+  }
+  log.is_cut = fields["cut"] == "true";
+  if (!fields.contains("shutdown_after_commands")) return {};
+  CommandShutdown shutdown;
+  if (!number_in(fields["shutdown_after_commands"], shutdown.moment.processed) ||
+      !number_in(fields["shutdown_after_steps"], shutdown.moment.steps) ||
+      !number_in(fields["shutdown_ns"], shutdown.time_ns)) {
+    return "the moment of the shutdown is broken";
+  }
+  log.shutdown = shutdown;
   return {};
 }
 
@@ -249,7 +274,13 @@ std::string error_text(size_t line, const std::string& why) {
 
 std::string CommandLog::to_json_lines() const {
   std::string text = join({"{\"input\":\"", hex(input), "\",\"output\":\"", hex(output),
-                           "\",\"cut\":", is_cut ? "true" : "false", "}\n"});
+                           "\",\"cut\":", is_cut ? "true" : "false"});
+  if (shutdown) {
+    text += join({",\"shutdown_after_commands\":", std::to_string(shutdown->moment.processed),
+                  ",\"shutdown_after_steps\":", std::to_string(shutdown->moment.steps),
+                  ",\"shutdown_ns\":", std::to_string(shutdown->time_ns)});
+  }
+  text += "}\n";
   for (const CommandRecord& record : records) text += line_of(record);
   return text;
 }
@@ -267,10 +298,7 @@ Result<CommandLog> CommandLog::parse(std::string_view json_lines) {
       why = reader.why();
     } else if (!has_head) {
       has_head = true;
-      if (!number_in(fields["input"], log.input) || !number_in(fields["output"], log.output)) {
-        why = "this is no log of commands: input and output are missing";
-      }
-      log.is_cut = fields["cut"] == "true";
+      why = read_head(fields, log);
     } else {
       CommandRecord record;
       why = read_record(fields, record);
@@ -313,9 +341,14 @@ std::string CommandLog::to_text() const {
     } else if (record.kind == CommandKind::fail && record.payload) {
       text += join({": ", *record.payload});
     }
+    if (record.redirected) text += join({", redirected to ", name(*record.redirected)});
+    if (record.rewritten) text += join({", rewritten to ", *record.rewritten});
     text += join({"  [", to_string(record.fate), "]\n"});
   }
   if (is_cut) text += "(the log was full here)\n";
+  if (shutdown) {
+    text += join({"(shut down after #", std::to_string(shutdown->moment.processed), ")\n"});
+  }
   return text;
 }
 

@@ -46,7 +46,10 @@ void CommandCore::put_output(Envelope& envelope) {
     return;
   }
   CommandWaiter& waiter = pop_front(output_waiters_);
-  waiter.give(waiter, envelope);
+  {
+    const GivingOut outside(*this);
+    waiter.give(waiter, envelope);
+  }
   envelope.trace = 0;
   host().discard(envelope);
 }
@@ -54,6 +57,7 @@ void CommandCore::put_output(Envelope& envelope) {
 void CommandCore::tell(std::unique_ptr<FailureNote> note) noexcept {
   if (output_waiters_.first != nullptr) {
     CommandWaiter& waiter = pop_front(output_waiters_);
+    const GivingOut outside(*this);
     return waiter.fail(waiter, note->error);
   }
   const bool is_one_too_many = failure_count_ >= options_.max_outputs;

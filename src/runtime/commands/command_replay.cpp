@@ -28,9 +28,15 @@ RunReport refusal(std::string why) {
   return result;
 }
 
+RunReport too_short(const CommandRecord& next) {
+  return refusal(join({"the run has come to its end before command #",
+                       std::to_string(next.sequence), " of the log: ", text_of(next)}));
+}
+
 }  // namespace
 
 bool CommandCore::compare(const CommandRecord& record) {
+  if (!difference_.empty()) return false;  // the first one counts
   const uint64_t place = record.sequence - 1;
   if (place >= expected_->records.size()) {
     if (expected_->is_cut) return true;
@@ -70,18 +76,33 @@ RunReport CommandCore::replay(const CommandLog& log) {
     result = refusal(std::move(trouble));
     break;
   }
-  if (result.end != RunEnd::differs) {
-    left_ = budget();
+  if (result.end != RunEnd::differs && log.shutdown && !log.is_cut) {
+    if (std::string trouble = go_to(*log.shutdown); !trouble.empty()) {
+      result = refusal(std::move(trouble));
+    } else {
+      shutdown();
+      result.end = RunEnd::ended;
+      if (!difference_.empty()) {
+        result = refusal(difference_);
+      } else if (queue_.taken() < log.records.size()) {
+        result = too_short(log.records[queue_.taken()]);
+      }
+    }
+  } else if (result.end != RunEnd::differs) {
+    // The log says how many commands there are, but not how many turns: a whole budget for each.
+    RunWhat what = RunWhat::one;
     while (queue_.taken() < log.records.size() && result.end != RunEnd::differs) {
-      const uint64_t before = queue_.taken() + simulator_.steps();
+      const uint64_t before_taken = queue_.taken();
+      const uint64_t before = before_taken + simulator_.steps();
       const uint64_t before_ns = now_ns();
-      result = run(RunWhat::one, ~uint64_t{0});
+      result = run(what, ~uint64_t{0});
+      if (result.end == RunEnd::budget_spent) break;
+      what = queue_.taken() != before_taken ? RunWhat::one : RunWhat::one_more;
       const bool has_moved = queue_.taken() + simulator_.steps() != before || now_ns() != before_ns;
       if (result.end == RunEnd::differs || has_moved) continue;
       const CommandRecord& next = log.records[queue_.taken()];
       if (next.fate == CommandFate::closing || next.fate == CommandFate::waiting) break;
-      result = refusal(join({"the run has come to its end before command #",
-                             std::to_string(next.sequence), " of the log: ", text_of(next)}));
+      result = too_short(next);
     }
   }
   result.commands = queue_.taken();
@@ -91,21 +112,41 @@ RunReport CommandCore::replay(const CommandLog& log) {
   return result;
 }
 
-std::string CommandCore::go_to(const CommandRecord& record) {
-  const CommandMoment& moment = *record.moment;
-  while (queue_.taken() < moment.processed || simulator_.steps() < moment.steps) {
+bool CommandCore::go_to(const CommandMoment& moment, uint64_t time_ns, std::string& difference) {
+  const auto is_there = [&] {
+    return queue_.taken() == moment.processed && simulator_.steps() == moment.steps;
+  };
+  // Both are counted up: past one of them it does not come there any more.
+  while (queue_.taken() <= moment.processed && simulator_.steps() <= moment.steps && !is_there()) {
     const uint64_t before = queue_.taken() + simulator_.steps();
     const uint64_t before_ns = now_ns();
-    const RunReport part = run(RunWhat::one, ~uint64_t{0});
-    if (part.end == RunEnd::differs) return part.report;
+    RunReport part = run(RunWhat::one, ~uint64_t{0});
+    if (part.end == RunEnd::differs) {
+      difference = std::move(part.report);
+      return false;
+    }
     if (queue_.taken() + simulator_.steps() == before && now_ns() == before_ns) break;
   }
-  if (now_ns() < record.time_ns) simulator_.move_to(record.time_ns + VirtualTime::kStart);
-  const bool is_there = queue_.taken() == moment.processed && simulator_.steps() == moment.steps &&
-                        queue_.queued() + 1 == record.sequence && now_ns() == record.time_ns;
-  if (is_there) return {};
+  if (now_ns() < time_ns) simulator_.move_to(time_ns + VirtualTime::kStart);
+  return is_there() && now_ns() == time_ns;
+}
+
+std::string CommandCore::go_to(const CommandRecord& record) {
+  std::string difference;
+  if (go_to(*record.moment, record.time_ns, difference) && queue_.queued() + 1 == record.sequence) {
+    return {};
+  }
+  if (!difference.empty()) return difference;
   return join({"the run took another way before command #", std::to_string(record.sequence),
                " came from outside: ", text_of(record)});
+}
+
+std::string CommandCore::go_to(const CommandShutdown& shutdown) {
+  std::string difference;
+  if (go_to(shutdown.moment, shutdown.time_ns, difference)) return {};
+  if (!difference.empty()) return difference;
+  return join({"the run took another way before the shutdown, after command #",
+               std::to_string(shutdown.moment.processed)});
 }
 
 std::string CommandCore::dispatch_again(const CommandRecord& record) {

@@ -1,6 +1,7 @@
 // A run: the queue is emptied, then the simulator takes a step, until nothing is left to do. And
 // how it all ends.
 #include <algorithm>
+#include <utility>
 
 #include "runtime/commands/command_core.hpp"
 
@@ -90,21 +91,29 @@ bool CommandCore::test_end() {
   return is_ended_ && queue_.is_empty();
 }
 
+// Whoever waits for an output is told, and must not run anything meanwhile.
 void CommandCore::end_now() noexcept {
+  const bool was_busy = std::exchange(is_busy_, true);
   is_ended_ = true;
   for (const auto& entry : reserved_) core::release_reserved(host(), entry.first);
   reserved_.clear();
   fail_all(output_waiters_, Error(Errc::closed, "the scheduler has ended", "output"));
+  is_busy_ = was_busy;
 }
 
 void CommandCore::shutdown() noexcept {
   if (is_ended_) return;
+  const bool is_inside = (is_busy_ || is_in_step_) && !is_outside_;
+  if (options_.keeps_log && !is_inside && !wants_shutdown_) {
+    log_.shutdown = CommandShutdown{{queue_.taken(), simulator_.steps()}, now_ns()};
+  }
   wants_shutdown_ = true;
   update_care();
   if (!is_busy_ && !is_in_step_) shut_down_now();
 }
 
 void CommandCore::shut_down_now() noexcept {
+  const bool was_busy = std::exchange(is_busy_, true);
   drop_queue();
   for (CommandSeat* seat = newest_; seat != nullptr; seat = seat->older) {
     seat->is_ended = true;
@@ -117,12 +126,14 @@ void CommandCore::shut_down_now() noexcept {
     drop_queue();  // mail that came past it
   }
   end_now();
+  is_busy_ = was_busy;
 }
 
 void CommandCore::drop_queue() noexcept {
   const drivers::sim::InName here(host());
   while (!queue_.is_empty()) {
-    if (options_.keeps_log && looked_at_ != queue_.taken() + 1) note_first();
+    const bool is_logged = options_.keeps_log || expected_ != nullptr;
+    if (is_logged && looked_at_ != queue_.taken() + 1) note_first();
     const QueuedCommand command = queue_.pop();
     Envelope& envelope = *command.envelope;
     if (kind_of(envelope) == CommandKind::send) {

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "core/guard.hpp"
+#include "core/relations.hpp"
 #include "core/send.hpp"
 #include "runtime/commands/command_core.hpp"
 
@@ -378,7 +379,7 @@ void CommandCore::end_one(ActorId target, ActorId source, const ExitText* text) 
   if (actor == nullptr) return note_fate(CommandFate::dead_letter);
   note_fate(CommandFate::done);
   CommandSeat* seat = seat_of(target);
-  if (source != target) killed_.insert(target);
+  if (source != target) silence(*actor);
   if (seat != nullptr) seat->is_ended = true;
   ReadyApart apart(host());
   if (text != nullptr && seat != nullptr) {
@@ -393,6 +394,21 @@ void CommandCore::end_one(ActorId target, ActorId source, const ExitText* text) 
   // It was idle; or it waited for a turn already.
   if (apart.take() == nullptr && !apart.take_back(*actor) && !simulator_.take_back(*actor)) return;
   actor->run(host());
+}
+
+void CommandCore::silence(const Actor& actor) {
+  std::vector<const Actor*> left{&actor};
+  while (!left.empty()) {
+    const Actor& next = *left.back();
+    left.pop_back();
+    killed_.insert(next.id());
+    dead_.add(next.id());
+    if (next.relations == nullptr) continue;
+    const auto& tasks = next.relations->children;
+    for (core::Child* each = tasks.front(); each != nullptr; each = tasks.after(*each)) {
+      left.push_back(each->actor);
+    }
+  }
 }
 
 void CommandCore::bury(CommandSeat& seat, ExitReason reason, std::string_view text) noexcept {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <limits>
 #include <map>
 
 #include "core/guard.hpp"
@@ -43,7 +44,8 @@ CommandCore::Next CommandCore::intercept_first() {
       step.seat = &seat;
     }
     const ActorId target = step.command.target;
-    call_interceptor(interceptors_[next_interceptor_++], step);
+    Interceptor& interceptor = interceptors_[next_interceptor_++];
+    call_interceptor(interceptor, step);
     if (seat != nullptr && seat != envelope.as<SpawnPlan>().seat) {
       // Another actor takes the place of the one that was meant.
       CommandSeat& meant = *std::exchange(envelope.as<SpawnPlan>().seat, seat);
@@ -54,9 +56,7 @@ CommandCore::Next CommandCore::intercept_first() {
       end_plan(&meant);
     }
     if (step.command.target != target) queue_.first().target = step.command.target;
-    if (step.injected.first != nullptr && !enqueue(step.injected, 0, sequence, kInjected)) {
-      end_commands(*this, step.injected);
-    }
+    inject(interceptor, step.injected, sequence);
     if (step.is_dropped) {
       host().discard(*queue_.pop().envelope);
       note_fate(CommandFate::filtered);
@@ -64,12 +64,25 @@ CommandCore::Next CommandCore::intercept_first() {
       return Next::gone;
     }
     if (step.delay_ns != 0) {
-      held_until_ns_ = now_ns() + step.delay_ns;
+      // Time is told as a signed number.
+      constexpr uint64_t kEndOfTime = std::numeric_limits<int64_t>::max();
+      const uint64_t left_ns = kEndOfTime - std::min(now_ns(), kEndOfTime);
+      held_until_ns_ = now_ns() + std::min(step.delay_ns, left_ns);
       return Next::stop;
     }
   }
+  if (has_record_ && !interceptors_.empty()) note_changes();
   if (left_ <= kTrail) trail_.push_back(describe(queue_.first(), sequence));
   return Next::perform;
+}
+
+void CommandCore::inject(Interceptor& interceptor, CommandList& list, uint64_t cause) noexcept {
+  Errc error = list.error;
+  if (ok(error) && (list.first == nullptr || enqueue(list, 0, cause, kInjected))) return;
+  if (ok(error)) {
+    error = queue_.size() + list.count > queue_.limit() ? Errc::mailbox_full : Errc::no_memory;
+  }
+  fail_interceptor(interceptor, Error(error, why_refused(list), "interceptor"));
 }
 
 void CommandCore::add_interceptor(CommandInterceptor interceptor) {
@@ -77,16 +90,20 @@ void CommandCore::add_interceptor(CommandInterceptor interceptor) {
   update_care();
 }
 
-// One that throws is not called again.
 void CommandCore::call_interceptor(Interceptor& interceptor, CommandStep& step) noexcept {
   if (interceptor.note == nullptr) return;
   (void)core::guard([&] { return interceptor.function(step), true; },
                     [&](const char* text) {
                       end_commands(*this, step.injected);
-                      interceptor.note->error = Error(Errc::exception, text, "interceptor");
-                      tell(std::move(interceptor.note));
+                      fail_interceptor(interceptor, Error(Errc::exception, text, "interceptor"));
                       return false;
                     });
+}
+
+// It is not called again.
+void CommandCore::fail_interceptor(Interceptor& interceptor, const Error& error) noexcept {
+  interceptor.note->error = error;
+  tell(std::move(interceptor.note));
 }
 
 // ---- the log ----
@@ -120,10 +137,7 @@ void CommandCore::note_first() {
   switch (record.kind) {
     case CommandKind::send:
       record.type = envelope.type->name;
-      if (codec_.encode != nullptr) {
-        (void)core::guard([&] { return record.payload = codec_.encode(envelope), true; },
-                          [](const char*) { return false; });  // it stays opaque
-      }
+      record.payload = encoded(envelope);
       break;
     case CommandKind::spawn:
       record.type = envelope.as<SpawnPlan>().seat->type.name;
@@ -142,6 +156,28 @@ void CommandCore::note_first() {
   }
   log_.records.push_back(std::move(record));
   has_record_ = true;
+}
+
+std::optional<std::string> CommandCore::encoded(Envelope& message) {
+  std::optional<std::string> text;
+  if (codec_.encode == nullptr) return text;
+  (void)core::guard([&] { return text = codec_.encode(message), true; },
+                    [](const char*) { return false; });  // it stays opaque
+  return text;
+}
+
+void CommandCore::note_changes() {
+  const QueuedCommand& command = queue_.first();
+  Envelope& envelope = *command.envelope;
+  CommandRecord& record = log_.records.back();
+  if (command.target != record.target) record.redirected = command.target;
+  if (record.kind == CommandKind::send) {
+    std::optional<std::string> now = encoded(envelope);
+    if (now != record.payload) record.rewritten = std::move(now);
+  } else if (record.kind == CommandKind::spawn) {
+    const char* type = envelope.as<SpawnPlan>().seat->type.name;
+    if (type != record.type) record.rewritten = type;
+  }
 }
 
 void CommandCore::settle_record() noexcept {
