@@ -183,12 +183,15 @@ inline constexpr MessageType mocked_ask{type_name<M>.data(),
 
 }  // namespace detail
 
-// A message that waits in a mailbox.
+// A message that waits for an actor.
 struct SimMessage {
   std::string type;  // as it is written in C++; of an ask, what is asked
   Pid from;          // empty: from outside, or the system
   const MessageType* key = nullptr;
   const void* message = nullptr;  // good until the next step
+  // Stashed, or passed over by a fiber's selective receive: the actor has seen it, and will take it
+  // when it wants to.
+  bool is_put_aside = false;
 
   // nullptr: it is another type.
   template <class M>
@@ -295,7 +298,8 @@ class JZX_API Sim : public SystemFace {
 
   // One turn of this actor. False: it has nothing to do now.
   bool step(Pid actor);
-  // What waits for it, the oldest first.
+  // What waits for it: its mail, the oldest first, and behind that what it has put aside, the
+  // oldest first. Not what is delayed on its way (SimFaults::delay).
   [[nodiscard]] std::vector<SimMessage> mailbox(Pid actor);
   // From now on messages M to actors of type A go to `handle(M, Context&)`, whose answer is the
   // actor's. Its constructor and its other handlers are its own.

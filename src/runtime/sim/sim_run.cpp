@@ -224,14 +224,20 @@ std::vector<SimMessage> SimRun::mailbox(Pid pid) {
   core::Actor* actor = system.find_open(pid.id());
   if (actor == nullptr) return messages;
   core::gather(*actor);
-  for (Envelope* envelope = actor->inbox; envelope != nullptr; envelope = envelope->next) {
+  const auto add = [&](const Envelope& envelope, bool is_put_aside) {
     SimMessage message;
-    message.type = runtime::plain_type_name(envelope->type->inner->name);
-    if (envelope->sender != 0) message.from = Pid(pid.port(), envelope->sender);
-    message.key = envelope->type->inner;
-    message.message = inner_message(*envelope);
+    message.type = runtime::plain_type_name(envelope.type->inner->name);
+    if (envelope.sender != 0) message.from = Pid(pid.port(), envelope.sender);
+    message.key = envelope.type->inner;
+    message.message = inner_message(const_cast<Envelope&>(envelope));  // shown as const
+    message.is_put_aside = is_put_aside;
     messages.push_back(std::move(message));
-  }
+  };
+  for (const Envelope* one = actor->inbox; one != nullptr; one = one->next) add(*one, false);
+  actor->kind->show_put_aside(
+      *actor,
+      [](void* adder, const Envelope& one) { (*static_cast<decltype(add)*>(adder))(one, true); },
+      const_cast<void*>(static_cast<const void*>(&add)));
   return messages;
 }
 
