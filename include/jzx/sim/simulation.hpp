@@ -83,6 +83,7 @@ struct SimFaults {
   uint32_t storm = 0;      // how many new actors, at most, are killed in a row after a kill
   uint32_t crash = 0;      // per step: a node that knows how to start crashes, and starts again
   uint32_t partition = 0;  // per step: two nodes are cut off from one another for a while
+  // Longer than max_time: as long as that. Negative ones are refused.
   std::chrono::milliseconds longest_delay{100};
   std::chrono::milliseconds longest_jump{10'000};
   std::chrono::milliseconds longest_outage{5'000};  // of crashes and partitions
@@ -105,6 +106,7 @@ struct SimOptions {
   bool shrink = true;
   // More in one run is a livelock, or a run() among timers that never end: see run_for().
   uint64_t max_steps = 1'000'000;
+  // Virtual time has 146 years: what is longer is for ever. Negative times are refused.
   std::chrono::milliseconds settle = std::chrono::minutes(10);  // how long finish() waits, at most
   std::chrono::milliseconds max_time = std::chrono::hours(24 * 365);  // virtual; timers later wait
   bool deadlock_fails = true;  // actors that wait for one another's answers: see detect_deadlocks
@@ -215,7 +217,7 @@ class JZX_API SimNode : public SystemFace {
   // Crashes if it has not, and starts again.
   void restart();
   [[nodiscard]] bool is_up() const noexcept;
-  // Its clock shows more than there is.
+  // Its clock shows more than there is. A negative time is a failure of the run.
   void jump_clock(std::chrono::milliseconds ahead);
   // From now on its clock runs by so many millionths too fast, or too slow if that is negative;
   // half a million at most. Its timers go by it. Until it is healed or crashes: what starts again
@@ -272,7 +274,8 @@ class JZX_API Sim : public SystemFace {
   bool step();
   // Until nothing is left to do: nobody is ready and no timer is armed.
   void run();
-  // The same, for so much virtual time at most.
+  // The same, for so much virtual time, which passes even if nothing is left to do, unless it is
+  // for ever (milliseconds::max()). A negative time is a failure of the run.
   void run_for(std::chrono::milliseconds time);
   // False: there was nothing more to do, and it was not so.
   bool run_until(const std::function<bool()>& is_so);

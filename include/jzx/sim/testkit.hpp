@@ -60,7 +60,8 @@ class JZX_API TestKit {
 
   // ---- time ----
 
-  // So much time passes; what becomes due is queued, but nobody runs.
+  // So much time passes; what becomes due is queued, but nobody runs. Not beyond the end of virtual
+  // time, after 146 years. A negative time is a failure: see finish().
   void advance(std::chrono::milliseconds time);
 
   // ---- messages ----

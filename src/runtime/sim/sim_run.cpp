@@ -7,6 +7,7 @@
 #include "core/guard.hpp"
 #include "core/mailbox.hpp"
 #include "runtime/record/plain_name.hpp"
+#include "runtime/sim/sim_times.hpp"
 
 namespace jzx::detail {
 
@@ -91,8 +92,7 @@ bool SimRun::step(uint64_t latest_ns) {
 }
 
 uint64_t SimRun::last_ns() const noexcept {
-  return drivers::sim::VirtualTime::kStart +
-         static_cast<uint64_t>(options.max_time.count()) * base::kNanosPerMilli;
+  return runtime::time_after(drivers::sim::VirtualTime::kStart, options.max_time);
 }
 
 bool SimRun::pass_time() {
@@ -144,8 +144,7 @@ void SimRun::check_waits() {
 void SimRun::finish() {
   if (std::exchange(has_finished_, true)) return;
   heal();
-  const uint64_t end_ns = simulator.time().now_ns() +
-                          static_cast<uint64_t>(options.settle.count()) * base::kNanosPerMilli;
+  const uint64_t end_ns = runtime::time_after(simulator.time().now_ns(), options.settle);
   while (step(end_ns)) {
   }
   if (has_failed()) return;

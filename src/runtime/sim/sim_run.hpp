@@ -44,6 +44,9 @@ class SimRun final : public drivers::sim::Witness {
   bool pass_time();
   void heal();
   void fail(std::string what);
+  void fail_if(std::string wrong) {
+    if (!wrong.empty()) fail(std::move(wrong));
+  }
   void switch_off();
   // Lets everything come to rest, and checks what must be so then. Once.
   void finish();
@@ -89,11 +92,9 @@ class SimRun final : public drivers::sim::Witness {
                     Errc error) override;
   void message_held(drivers::sim::SimHost& host, ActorId target, const Envelope& envelope) override;
 
-  void fail_if(std::string wrong) {
-    if (!wrong.empty()) fail(std::move(wrong));
-  }
   void put_mock(drivers::sim::SimHost& host, const drivers::sim::Step& step);
   [[nodiscard]] uint64_t last_ns() const noexcept;  // of the longest run
+  [[nodiscard]] uint64_t nanos_in_run(std::chrono::milliseconds time) const noexcept;
   void choose_throw();
   void check_waits();
   template <class F>

@@ -11,6 +11,7 @@
 #include "drivers/sim/policies.hpp"
 #include "runtime/sim/shrink.hpp"
 #include "runtime/sim/sim_run.hpp"
+#include "runtime/sim/sim_times.hpp"
 
 namespace jzx {
 
@@ -106,6 +107,9 @@ class Campaign {
       : options_(options), scenario_(scenario) {}
 
   SimReport run() {
+    if (std::string wrong = runtime::wrong_times(options_); !wrong.empty()) {
+      return refuse(std::move(wrong));
+    }
     const char* choices = std::getenv("JZX_CHOICES");
     if (choices != nullptr && *choices != '\0') return repeat(choices);
     if (options_.policy == SimPolicy::dfs) return explore();
@@ -120,6 +124,13 @@ class Campaign {
   }
 
  private:
+  // Nothing is run.
+  SimReport refuse(std::string why) {
+    report_.passed = false;
+    report_.failure = std::move(why);
+    return std::move(report_);
+  }
+
   // One run; counts it.
   std::unique_ptr<SimRun> play(sim::Policy& policy, uint64_t seed, bool told) {
     auto run = std::make_unique<SimRun>(options_, policy, seed, told);
@@ -164,10 +175,8 @@ class Campaign {
 
   SimReport explore() {
     if (options_.swarm) {
-      report_.passed = false;
-      report_.failure =
-          "SimPolicy::dfs tries all faults itself: it does not go with SimOptions::swarm";
-      return std::move(report_);
+      return refuse(
+          "SimPolicy::dfs tries all faults itself: it does not go with SimOptions::swarm");
     }
     sim::Dfs policy(options_.depth);
     const uint64_t most = number_from_environment("JZX_SEED_COUNT").value_or(options_.seeds);
@@ -192,9 +201,7 @@ class Campaign {
     Taken taken;
     const uint64_t seed = number_from_environment("JZX_SEED").value_or(options_.first_seed);
     if (!runtime::from_text(text, taken)) {
-      report_.passed = false;
-      report_.failure = std::string("JZX_CHOICES=") + text + " is not a list of choices";
-      return std::move(report_);
+      return refuse(std::string("JZX_CHOICES=") + text + " is not a list of choices");
     }
     sim::Replay policy(taken);
     const auto run = play(policy, seed, true);

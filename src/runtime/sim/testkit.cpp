@@ -5,11 +5,13 @@
 
 #include "drivers/sim/policies.hpp"
 #include "runtime/sim/sim_run.hpp"
+#include "runtime/sim/sim_times.hpp"
 
 namespace jzx {
 
 struct TestKit::Parts {
   explicit Parts(const SimOptions& the_options) : options(the_options) {
+    run.fail_if(runtime::wrong_times(options));
     run.set_faults(options.faults);
   }
 
@@ -39,8 +41,8 @@ std::string TestKit::trace() const { return parts_->run.trace().text(SIZE_MAX); 
 
 void TestKit::advance(std::chrono::milliseconds time) {
   drivers::sim::Simulator& simulator = parts_->run.simulator;
-  simulator.move_to(simulator.time().now_ns() +
-                    static_cast<uint64_t>(time.count()) * base::kNanosPerMilli);
+  parts_->run.fail_if(runtime::wrong_time("what TestKit::advance() is given", time));
+  simulator.move_to(runtime::time_after(simulator.time().now_ns(), time));
 }
 
 std::string TestKit::finish() {
