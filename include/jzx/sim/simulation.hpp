@@ -97,12 +97,16 @@ struct SimFaults {
 struct SimOptions {
   std::string name = "simulation";  // as the test framework knows it: for the line that repeats it
   uint64_t first_seed = 1;
-  uint32_t seeds = 100;
+  uint32_t seeds = 100;  // not 0
   SimPolicy policy = SimPolicy::random;
-  uint32_t depth = 3;  // of pct: how many orders must be just so; of dfs: how many are explored
+  // Of pct: how many orders must be just so, at most 10,000; of dfs: how many choices are explored.
+  uint32_t depth = 3;
   SimFaults faults{};
-  bool swarm = false;              // each seed has a random part of the faults, and others not
-  bool check_determinism = false;  // every seed twice, and compared step by step
+  bool swarm = false;  // each seed has a random part of the faults, and others not
+  // Every seed twice, and compared step by step: when, who, which type of message from whom, which
+  // mishap, and what is noted. What is inside of messages is not compared: a difference there is
+  // only seen when it changes what happens.
+  bool check_determinism = false;
   bool shrink = true;
   // More in one run is a livelock, or a run() among timers that never end: see run_for().
   uint64_t max_steps = 1'000'000;
