@@ -272,6 +272,8 @@ class JZX_API Sim : public SystemFace {
   Sim& operator=(const Sim&) = delete;
 
   // ---- running ----
+  // By the scenario only. An actor or a claim that calls one of these is in the middle of a step:
+  // that is a failure of the run.
 
   // One turn, and before it time goes on if nothing is ready. False: nothing is left to do, or the
   // run has failed.
@@ -323,7 +325,7 @@ class JZX_API Sim : public SystemFace {
 
   // ---- what must hold ----
 
-  // After every step.
+  // After every step. One that throws does not hold.
   void always(std::string what, std::function<bool()> holds);
   // In finish(), when nothing goes wrong any more and everything has come to rest.
   void eventually(std::string what, std::function<bool()> holds);

@@ -64,7 +64,7 @@ void Sim::run_for(std::chrono::milliseconds time) {
   while (run_.step(end_ns)) {
   }
   // For ever is over when nothing is left to do.
-  if (!has_failed() && end_ns != VirtualTime::kEnd) run_.simulator.move_to(end_ns);
+  if (!has_failed() && end_ns != VirtualTime::kEnd) run_.move_to(end_ns);
 }
 
 bool Sim::run_until(const std::function<bool()>& is_so) {

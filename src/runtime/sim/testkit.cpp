@@ -40,9 +40,9 @@ void TestKit::tell(std::string_view how, std::string_view what) {
 std::string TestKit::trace() const { return parts_->run.trace().text(SIZE_MAX); }
 
 void TestKit::advance(std::chrono::milliseconds time) {
-  drivers::sim::Simulator& simulator = parts_->run.simulator;
-  parts_->run.fail_if(runtime::wrong_time("what TestKit::advance() is given", time));
-  simulator.move_to(runtime::time_after(simulator.time().now_ns(), time));
+  detail::SimRun& run = parts_->run;
+  run.fail_if(runtime::wrong_time("what TestKit::advance() is given", time));
+  run.move_to(runtime::time_after(run.simulator.time().now_ns(), time));
 }
 
 std::string TestKit::finish() {
