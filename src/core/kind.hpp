@@ -67,6 +67,10 @@ class Kind {
   // the caller's then, to be given to drop_held(). nullptr: none. In the actor's turn.
   [[nodiscard]] virtual Envelope* give_up_oldest(Actor&) const noexcept { return nullptr; }
 
+  // For tests: shows all that the body has put aside, the oldest first. Between two turns.
+  using See = void (*)(void* context, const Envelope& envelope);
+  virtual void show_put_aside(const Actor&, See, void*) const {}
+
   // For simulated faults. Could its code be made to throw in the turn that it is about to have?
   [[nodiscard]] virtual Throw can_throw(Actor&) const noexcept { return Throw::nowhere; }
   // In place of resume(), right after that: it does. What escapes the body is a panic, as ever. The

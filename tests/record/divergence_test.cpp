@@ -219,11 +219,38 @@ TEST(ReplayChecks, TheSimulationGoesOnWhereTheRecordEnds) {
     options.goes_on = goes_on;
     const ReplayReport report = replay(recording, options, [&](Sim& sim) {
       (void)sim.spawn<Relay>(sim.spawn<Writer>(&log));
-      sim.eventually("all is written", [&] { return log.size() == 2; });
+      if (goes_on) sim.eventually("all is written", [&] { return log.size() == 2; });
     });
     EXPECT_TRUE(report) << report.text();
     EXPECT_EQ(log, goes_on ? (Log{"4", "1"}) : Log{});
   }
+}
+
+TEST(ReplayChecks, APromiseThatNobodyLooksAtIsAFailure) {
+  const Recording recording = of_relay();
+  Log log;
+  const auto setup = [&](Sim& sim) { (void)sim.spawn<Relay>(sim.spawn<Writer>(&log)); };
+  const auto promise = [](Sim& sim) { sim.eventually("pigs fly", [] { return true; }); };
+  ReplayOptions options;
+  options.codecs = all_codecs();
+  constexpr const char* kNobodyLooks =
+      "it is said what must be so eventually, but nobody looks: the replay does not go on after "
+      "the record (ReplayOptions::goes_on)";
+  expect_end(replay(recording, options,
+                    [&](Sim& sim) {
+                      setup(sim);
+                      promise(sim);
+                    }),
+             ReplayEnd::failed, kNobodyLooks);
+  expect_end(replay(recording, options, setup, promise), ReplayEnd::failed, kNobodyLooks);
+  const ReplayReport finished = replay(recording, options, setup, [&](Sim& sim) {
+    promise(sim);
+    sim.finish();
+  });
+  EXPECT_TRUE(finished) << finished.text();
+  options.goes_on = true;
+  expect_end(replay(recording, options, setup, promise), ReplayEnd::failed,
+             "what must be so eventually was said only at the end, when it had been looked at");
 }
 
 }  // namespace

@@ -87,5 +87,16 @@ TEST_F(NodeClocks, WillShowATimeThatIsVeryFarAway) {
   EXPECT_EQ(clock.true_time(3), kStart) << "it has been shown already";
 }
 
+TEST_F(NodeClocks, CountWithoutOverflowUntilTheEndOfTime) {
+  clock.set_skew(500'000);
+  for (int i = 0; i < 5; ++i) clock.jump_ahead(base::kNever);
+  const uint64_t jumped = clock.now_ns();
+  EXPECT_EQ(jumped, kStart + VirtualTime::kEnd) << "and no farther";
+  time.move_to(base::kNever);
+  EXPECT_EQ(time.now_ns(), VirtualTime::kEnd);
+  EXPECT_GT(clock.now_ns(), jumped);
+  EXPECT_LT(clock.now_ns(), base::kNever / 4 * 3);
+}
+
 }  // namespace
 }  // namespace jzx::drivers::sim

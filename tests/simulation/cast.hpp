@@ -3,6 +3,7 @@
 
 #include <jzx/sim/simulation.hpp>
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,18 @@ struct Ends final : Observer {
   }
   std::vector<ExitReason> reasons;
   std::vector<std::string> texts;
+};
+
+// An environment variable, as long as this lives.
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value) : name_(name) {
+    setenv(name, value.c_str(), 1);
+  }
+  ~Environment() { unsetenv(name_); }
+
+ private:
+  const char* name_;
 };
 
 constexpr uint32_t kAlways = 1'000'000;

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -91,17 +90,6 @@ TEST(Simulate, ShrinksAFailureToTheChoicesThatMatter) {
   EXPECT_LE(report.shrunk, 3u) << report.text();
   EXPECT_GE(report.shrunk, 1u);
 }
-
-class Environment {
- public:
-  Environment(const char* name, const std::string& value) : name_(name) {
-    setenv(name, value.c_str(), 1);
-  }
-  ~Environment() { unsetenv(name_); }
-
- private:
-  const char* name_;
-};
 
 TEST(Simulate, RepeatsAFailureByItsSeedAndByItsChoices) {
   const auto scenario = [](Sim& sim) {

@@ -1,6 +1,7 @@
 // The test kit, as a user's test would use it.
 #include <gtest/gtest.h>
 
+#include <jzx/fiber.hpp>
 #include <jzx/jzx.hpp>
 #include <jzx/sim/testkit.hpp>
 
@@ -151,6 +152,58 @@ TEST(TestKit, StepsOneActorAtATime) {
   EXPECT_TRUE(kit->step(b));
   EXPECT_FALSE(kit->step(b)) << "that was all";
   EXPECT_EQ(kit->mailbox(a).size(), 1u);
+}
+
+// Puts bills aside until it opens.
+struct Counter {
+  bool is_open = false;
+  int taken = 0;
+  void on(Pay pay, Context& context) {
+    if (!is_open) {
+      EXPECT_TRUE(ok(context.stash(std::move(pay))));
+      return;
+    }
+    taken += pay.sum;
+  }
+  void on(Withdraw, Context& context) {
+    is_open = true;
+    context.unstash_all();
+  }
+};
+
+TEST(TestKit, SeesWhatAnActorHasStashed) {
+  TestKit kit;
+  const auto counter = kit->spawn<Counter>();
+  counter << Pay{1} << Pay{2};
+  kit->run();
+  EXPECT_EQ(kit.disallow<Pay>(anybody, counter).why, "jzx::Pay is there");
+  EXPECT_TRUE(kit.disallow<Debit>(anybody, counter));
+  EXPECT_EQ(kit.expect<Pay>(anybody, counter).why, "no message waits for it");
+  counter << Withdraw{};
+  const auto waiting = kit->mailbox(counter);
+  ASSERT_EQ(waiting.size(), 3u);
+  EXPECT_FALSE(waiting[0].is_put_aside) << "mail comes first";
+  EXPECT_TRUE(waiting[1].is_put_aside);
+  ASSERT_NE(waiting[1].as<Pay>(), nullptr);
+  EXPECT_EQ(waiting[1].as<Pay>()->sum, 1);
+  EXPECT_TRUE(kit.expect<Withdraw>(anybody, counter)) << "the next one, whatever was put aside";
+  EXPECT_EQ(kit.expect<Pay>(anybody, counter, [](const Pay& pay) { return pay.sum == 1; }).why, "");
+  EXPECT_EQ(kit->mailbox(counter).size(), 1u);
+}
+
+TEST(TestKit, SeesWhatASelectiveReceiveHasPassedOver) {
+  TestKit kit;
+  const auto fiber = kit->spawn_fn([] { (void)receive<Withdraw>(); });
+  kit->run();
+  fiber << Pay{1} << Debit{2} << Pay{3};
+  kit->run();
+  EXPECT_EQ(kit.disallow<Pay>(anybody, fiber).why, "jzx::Pay is there");
+  const auto waiting = kit->mailbox(fiber);
+  ASSERT_EQ(waiting.size(), 3u);
+  for (const SimMessage& message : waiting) EXPECT_TRUE(message.is_put_aside);
+  EXPECT_EQ(waiting[1].type, "jzx::Debit") << "as they came, whatever their types";
+  ASSERT_NE(waiting[2].as<Pay>(), nullptr);
+  EXPECT_EQ(waiting[2].as<Pay>()->sum, 3);
 }
 
 }  // namespace

@@ -100,8 +100,10 @@ class JZX_API Recorder {
 };
 
 struct ReplayOptions {
-  Codecs codecs{};               // as the recorder had them
-  bool goes_on = false;          // after the end of the record: everything until it comes to rest
+  Codecs codecs{};  // as the recorder had them
+  // After the end of the record: everything until it comes to rest, and then what must be so
+  // eventually. Without it Sim::eventually() in a replay is a failure: nobody would look.
+  bool goes_on = false;
   Observer* observer = nullptr;  // told of what happens in the replay
 };
 

@@ -83,6 +83,7 @@ struct SimFaults {
   uint32_t storm = 0;      // how many new actors, at most, are killed in a row after a kill
   uint32_t crash = 0;      // per step: a node that knows how to start crashes, and starts again
   uint32_t partition = 0;  // per step: two nodes are cut off from one another for a while
+  // Longer than max_time: as long as that. Negative ones are refused.
   std::chrono::milliseconds longest_delay{100};
   std::chrono::milliseconds longest_jump{10'000};
   std::chrono::milliseconds longest_outage{5'000};  // of crashes and partitions
@@ -96,15 +97,20 @@ struct SimFaults {
 struct SimOptions {
   std::string name = "simulation";  // as the test framework knows it: for the line that repeats it
   uint64_t first_seed = 1;
-  uint32_t seeds = 100;
+  uint32_t seeds = 100;  // not 0
   SimPolicy policy = SimPolicy::random;
-  uint32_t depth = 3;  // of pct: how many orders must be just so; of dfs: how many are explored
+  // Of pct: how many orders must be just so, at most 10,000; of dfs: how many choices are explored.
+  uint32_t depth = 3;
   SimFaults faults{};
-  bool swarm = false;              // each seed has a random part of the faults, and others not
-  bool check_determinism = false;  // every seed twice, and compared step by step
+  bool swarm = false;  // each seed has a random part of the faults, and others not
+  // Every seed twice, and compared step by step: when, who, which type of message from whom, which
+  // mishap, and what is noted. What is inside of messages is not compared: a difference there is
+  // only seen when it changes what happens.
+  bool check_determinism = false;
   bool shrink = true;
   // More in one run is a livelock, or a run() among timers that never end: see run_for().
   uint64_t max_steps = 1'000'000;
+  // Virtual time has 146 years: what is longer is for ever. Negative times are refused.
   std::chrono::milliseconds settle = std::chrono::minutes(10);  // how long finish() waits, at most
   std::chrono::milliseconds max_time = std::chrono::hours(24 * 365);  // virtual; timers later wait
   bool deadlock_fails = true;  // actors that wait for one another's answers: see detect_deadlocks
@@ -183,12 +189,15 @@ inline constexpr MessageType mocked_ask{type_name<M>.data(),
 
 }  // namespace detail
 
-// A message that waits in a mailbox.
+// A message that waits for an actor.
 struct SimMessage {
   std::string type;  // as it is written in C++; of an ask, what is asked
   Pid from;          // empty: from outside, or the system
   const MessageType* key = nullptr;
   const void* message = nullptr;  // good until the next step
+  // Stashed, or passed over by a fiber's selective receive: the actor has seen it, and will take it
+  // when it wants to.
+  bool is_put_aside = false;
 
   // nullptr: it is another type.
   template <class M>
@@ -212,7 +221,7 @@ class JZX_API SimNode : public SystemFace {
   // Crashes if it has not, and starts again.
   void restart();
   [[nodiscard]] bool is_up() const noexcept;
-  // Its clock shows more than there is.
+  // Its clock shows more than there is. A negative time is a failure of the run.
   void jump_clock(std::chrono::milliseconds ahead);
   // From now on its clock runs by so many millionths too fast, or too slow if that is negative;
   // half a million at most. Its timers go by it. Until it is healed or crashes: what starts again
@@ -263,13 +272,16 @@ class JZX_API Sim : public SystemFace {
   Sim& operator=(const Sim&) = delete;
 
   // ---- running ----
+  // By the scenario only. An actor or a claim that calls one of these is in the middle of a step:
+  // that is a failure of the run.
 
   // One turn, and before it time goes on if nothing is ready. False: nothing is left to do, or the
   // run has failed.
   bool step();
   // Until nothing is left to do: nobody is ready and no timer is armed.
   void run();
-  // The same, for so much virtual time at most.
+  // The same, for so much virtual time, which passes even if nothing is left to do, unless it is
+  // for ever (milliseconds::max()). A negative time is a failure of the run.
   void run_for(std::chrono::milliseconds time);
   // False: there was nothing more to do, and it was not so.
   bool run_until(const std::function<bool()>& is_so);
@@ -295,7 +307,8 @@ class JZX_API Sim : public SystemFace {
 
   // One turn of this actor. False: it has nothing to do now.
   bool step(Pid actor);
-  // What waits for it, the oldest first.
+  // What waits for it: its mail, the oldest first, and behind that what it has put aside, the
+  // oldest first. Not what is delayed on its way (SimFaults::delay).
   [[nodiscard]] std::vector<SimMessage> mailbox(Pid actor);
   // From now on messages M to actors of type A go to `handle(M, Context&)`, whose answer is the
   // actor's. Its constructor and its other handlers are its own.
@@ -312,7 +325,7 @@ class JZX_API Sim : public SystemFace {
 
   // ---- what must hold ----
 
-  // After every step.
+  // After every step. One that throws does not hold.
   void always(std::string what, std::function<bool()> holds);
   // In finish(), when nothing goes wrong any more and everything has come to rest.
   void eventually(std::string what, std::function<bool()> holds);

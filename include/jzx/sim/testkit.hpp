@@ -10,8 +10,8 @@
 //     till << Withdraw{100};
 //     EXPECT_TRUE(kit.expect<Withdraw>(jzx::anybody, till));
 //     kit.then("the bank is asked, and nobody is paid yet");
-//     EXPECT_TRUE(kit.expect<Debit>(till, bank, [](const Debit& debit) { return debit.sum == 100;
-//     })); EXPECT_TRUE(kit.disallow<Pay>(jzx::anybody, till));
+//     EXPECT_TRUE(kit.disallow<Pay>(jzx::anybody, till));
+//     EXPECT_TRUE(kit.expect<Debit>(till, bank, [](const Debit& d) { return d.sum == 100; }));
 //   }
 //
 // Threads: one.
@@ -60,12 +60,14 @@ class JZX_API TestKit {
 
   // ---- time ----
 
-  // So much time passes; what becomes due is queued, but nobody runs.
+  // So much time passes; what becomes due is queued, but nobody runs. Not beyond the end of virtual
+  // time, after 146 years. A negative time is a failure: see finish().
   void advance(std::chrono::milliseconds time);
 
   // ---- messages ----
 
-  // The next message to `to` is an M from `from` for which holds(message): it is handled now.
+  // The next message to `to` is an M from `from` for which holds(message): it is handled now. What
+  // `to` has put aside is not the next: its own code decides when it comes.
   template <class M, class F>
   Expectation expect(Pid from, Pid to, F&& holds) {
     const std::string wrong = mismatch<M>(first_of(to), from, holds);
@@ -98,7 +100,7 @@ class JZX_API TestKit {
     return allow<M>(from, to, [](const M&) { return true; });
   }
 
-  // No such message waits for `to`, neither as the next one nor behind others.
+  // No such message waits for `to`: not as the next one, not behind others, and not put aside.
   template <class M, class F>
   Expectation disallow(Pid from, Pid to, F&& holds) {
     for (const SimMessage& message : sim().mailbox(to)) {
@@ -117,7 +119,8 @@ class JZX_API TestKit {
  private:
   [[nodiscard]] std::optional<SimMessage> first_of(Pid actor) {
     std::vector<SimMessage> all = sim().mailbox(actor);
-    return all.empty() ? std::nullopt : std::optional(std::move(all.front()));
+    if (all.empty() || all.front().is_put_aside) return std::nullopt;
+    return std::move(all.front());
   }
   // Empty: it is what was wanted.
   template <class M, class F>

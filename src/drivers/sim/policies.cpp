@@ -35,8 +35,7 @@ uint32_t Pct::choose_next(std::span<const Candidate> ready) {
     highest = priority;
   }
   bool changes = false;
-  while (!changes_.empty() && changes_.front() <= step_) {
-    changes_.erase(changes_.begin());
+  for (; next_change_ < changes_.size() && changes_[next_change_] <= step_; ++next_change_) {
     changes = true;
   }
   // Who would go on for ever keeps the others from ever running.

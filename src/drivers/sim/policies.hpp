@@ -53,6 +53,7 @@ class Pct final : public Policy {
   base::Prng prng_;
   std::map<uint64_t, uint64_t> priorities_;  // the highest runs
   std::vector<uint64_t> changes_;            // at which steps, ascending
+  size_t next_change_ = 0;
   uint64_t step_ = 0;
   uint64_t last_ = 0;
   uint32_t turns_in_a_row_ = 0;

@@ -17,11 +17,12 @@ class VirtualTime final : public base::Clock {
   uint64_t now_ns() noexcept override { return now_ns_; }
   // Nobody waits for real.
   uint64_t allowed_wait_ns(uint64_t) noexcept override { return 0; }
-  // Not back.
-  void move_to(uint64_t ns) noexcept {
-    if (ns > now_ns_) now_ns_ = ns;
-  }
+  // Not back, and not beyond its end.
+  void move_to(uint64_t ns) noexcept { now_ns_ = std::max(now_ns_, std::min(ns, kEnd)); }
   static constexpr uint64_t kStart = 1'000'000'000;  // not 0: who forgets to ask should be wrong
+  // After 146 years. So early that a clock which runs too fast, has jumped, and is asked for a
+  // later time still counts without overflow.
+  static constexpr uint64_t kEnd = base::kNever / 4;
 
  private:
   uint64_t now_ns_ = kStart;
@@ -37,8 +38,13 @@ class NodeClock final : public base::Clock {
   }
   uint64_t allowed_wait_ns(uint64_t) noexcept override { return 0; }
 
-  // It shows more than there is; a clock that is monotonic cannot be put back.
-  void jump_ahead(uint64_t ns) noexcept { shown_ns_ += ns; }
+  // It shows more than there is; a clock that is monotonic cannot be put back. All jumps together
+  // are not longer than time itself.
+  void jump_ahead(uint64_t ns) noexcept {
+    ns = std::min(ns, VirtualTime::kEnd - jumped_ns_);
+    jumped_ns_ += ns;
+    shown_ns_ += ns;
+  }
 
   // From now on it runs by so many millionths too fast, or too slow; 0: as it should. What it has
   // gained or lost until then it keeps.
@@ -77,6 +83,7 @@ class NodeClock final : public base::Clock {
   VirtualTime& time_;
   uint64_t since_ns_;  // when its rate was last changed
   uint64_t shown_ns_;  // what it showed then, and what it has jumped since
+  uint64_t jumped_ns_ = 0;
   uint64_t rate_ = kMillion;
 };
 

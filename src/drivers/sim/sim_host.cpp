@@ -101,7 +101,7 @@ bool SimHost::disarm(base::Timer& timer) { return unlink_timer(timer); }
 
 uint64_t SimHost::next_timer_ns() const noexcept {
   const uint64_t due_ms = wheel_.next_deadline_ms();
-  return due_ms == kNever ? kNever : clock_.true_time(due_ms * kNanosPerMilli);
+  return due_ms >= kNever / kNanosPerMilli ? kNever : clock_.true_time(due_ms * kNanosPerMilli);
 }
 
 // ---- messages ----

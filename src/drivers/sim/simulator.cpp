@@ -199,9 +199,10 @@ uint64_t Simulator::next_event_ns() {
 }
 
 bool Simulator::advance(uint64_t latest_ns) {
+  latest_ns = std::min(latest_ns, VirtualTime::kEnd);
   do {
     const uint64_t next_ns = next_event_ns();
-    if (next_ns == kNever || next_ns > latest_ns) return false;
+    if (next_ns > latest_ns) return false;
     move_to(next_ns);
   } while (!has_ready());
   return true;
@@ -263,6 +264,7 @@ bool Simulator::hold(SimHost& host, Actor& target, ActorId id, Envelope& envelop
       return false;
     }
     until_ns += choices_.between(1, faults.longest_delay_ns, ChoiceSite::fault);
+    until_ns = std::max(time_.now_ns(), std::min(until_ns, faults.last_arrival_ns));
   }
   late_mail_.hold(host, id, envelope, until_ns, current_step_);
   if (witness != nullptr) witness->message_held(host, id, envelope);

@@ -276,6 +276,9 @@ class FiberKind final : public core::Kind {
   Envelope* give_up_oldest(Actor& actor) const noexcept override {
     return fiber_of(actor).give_up_oldest();
   }
+  void show_put_aside(const Actor& actor, See see, void* context) const override {
+    for (const Envelope* one : fiber_of(actor).kept_mail()) see(context, *one);
+  }
 
   const char* name() const noexcept override { return "fiber"; }
   const char* type_name(const Actor& actor) const noexcept override {

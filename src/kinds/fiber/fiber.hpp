@@ -104,6 +104,7 @@ class Fiber : public Switch, private RunningStack {
   void drop_mail(core::Host& host, core::Actor& owner) noexcept;
   // Out of what was kept; nullptr: there is none of a user's.
   [[nodiscard]] Envelope* give_up_oldest() noexcept;
+  [[nodiscard]] std::vector<const Envelope*> kept_mail() const { return kept_.list(); }
   // Of one that will not be entered.
   void destroy_body() noexcept;
 

@@ -1,5 +1,6 @@
 #include "kinds/fiber/kept_mail.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -91,6 +92,18 @@ Envelope* KeptMail::take_oldest() noexcept {
     if (oldest == nullptr || came_before(*queue.first, *oldest->first)) oldest = &queue;
   }
   return oldest != nullptr ? take_out({oldest, nullptr, oldest->first}) : nullptr;
+}
+
+std::vector<const Envelope*> KeptMail::list() const {
+  std::vector<const Envelope*> all;
+  const auto add = [&](const Queue& queue) {
+    for (const Envelope* one = queue.first; one != nullptr; one = one->next) all.push_back(one);
+  };
+  for (uint32_t i = 0; i < capacity_; ++i) add(queues_[i]);
+  add(mixed_);
+  std::sort(all.begin(), all.end(),
+            [](const Envelope* a, const Envelope* b) { return came_before(*a, *b); });
+  return all;
 }
 
 Envelope* KeptMail::take_out(const Found& found) noexcept {

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include <jzx/detail/receive.hpp>
 #include <jzx/envelope.hpp>
@@ -48,6 +49,8 @@ class KeptMail {
   [[nodiscard]] Envelope* take(const Pattern* patterns, size_t pattern_count, size_t& which);
   // Takes out the oldest; nullptr: it is empty.
   [[nodiscard]] Envelope* take_oldest() noexcept;
+  // All of them, the oldest first. For tests: it takes memory of its own.
+  [[nodiscard]] std::vector<const Envelope*> list() const;
 
  private:
   static constexpr uint32_t kFewTypes = 4;

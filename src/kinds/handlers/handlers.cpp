@@ -71,6 +71,11 @@ class HandlersKind final : public core::Kind {
   bool waits_in_part(const Actor& actor) const noexcept override {
     return is_extended(actor) && !extras_of(actor).handlings.is_empty();
   }
+  void show_put_aside(const Actor& actor, See see, void* context) const override {
+    if (!is_extended(actor)) return;
+    const Envelope* one = extras_of(actor).oldest;
+    for (; one != nullptr; one = one->next) see(context, *one);
+  }
   core::Throw can_throw(Actor& actor) const noexcept override {
     if (is_extended_) {
       Handlings& handlings = extras_of(actor).handlings;

@@ -81,7 +81,16 @@ ReplayReport replay(const Recording& recording, const ReplayOptions& options,
   follower.follow();
   if (options.goes_on) follower.go_on();
   follower.end();
+  const size_t looked_at = options.goes_on ? run.eventually.size() : 0;
   if (at_end && !run.has_failed()) call(run, "what is done at the end", at_end);
+  // Nobody has looked whether it is so: that must not pass for true.
+  if (run.eventually.size() > looked_at && !run.has_finished()) {
+    run.fail(
+        options.goes_on
+            ? "what must be so eventually was said only at the end, when it had been looked at"
+            : "it is said what must be so eventually, but nobody looks: the replay does not go "
+              "on after the record (ReplayOptions::goes_on)");
+  }
 
   report.turns = follower.turns();
   report.of = data.turns;

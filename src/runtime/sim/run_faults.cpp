@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "runtime/sim/sim_run.hpp"
+#include "runtime/sim/sim_times.hpp"
 
 namespace jzx::detail {
 
@@ -11,6 +12,9 @@ using drivers::sim::ChoiceSite;
 using drivers::sim::SimHost;
 
 void SimRun::set_faults(const SimFaults& wanted) {
+  if (std::string wrong = runtime::wrong_times(wanted); !wrong.empty()) {
+    return fail(std::move(wrong));
+  }
   const bool is_skew_new = wanted.clock_skew != faults.clock_skew;
   const bool is_throw_new =
       wanted.throw_at != faults.throw_at || wanted.throw_within != faults.throw_within;
@@ -24,14 +28,19 @@ void SimRun::set_faults(const SimFaults& wanted) {
   steps.no_memory = wanted.no_memory;
   steps.clock_jump = wanted.clock_jump;
   steps.storm = wanted.storm;
-  steps.longest_delay_ns =
-      static_cast<uint64_t>(wanted.longest_delay.count()) * base::kNanosPerMilli;
-  steps.longest_jump_ns = static_cast<uint64_t>(wanted.longest_jump.count()) * base::kNanosPerMilli;
+  steps.longest_delay_ns = nanos_in_run(wanted.longest_delay);
+  steps.last_arrival_ns = last_ns();
+  steps.longest_jump_ns = nanos_in_run(wanted.longest_jump);
   network.faults = wanted.network;
   for (const auto& node : nodes_) {
     node->disk.faults = wanted.disk;
     if (is_skew_new && node->system != nullptr) node->choose_skew();
   }
+}
+
+// What lasts longer than the run is for ever, which is as long as the run.
+uint64_t SimRun::nanos_in_run(std::chrono::milliseconds time) const noexcept {
+  return std::min(runtime::nanos_of(time), runtime::nanos_of(options.max_time));
 }
 
 // Counted from now on.
@@ -72,9 +81,7 @@ bool SimRun::refuses_memory() {
 // ---- nodes ----
 
 uint64_t SimRun::outage_ns() {
-  const auto longest_ns =
-      static_cast<uint64_t>(faults.longest_outage.count()) * base::kNanosPerMilli;
-  return simulator.choices().between(1, longest_ns, ChoiceSite::fault);
+  return simulator.choices().between(1, nanos_in_run(faults.longest_outage), ChoiceSite::fault);
 }
 
 void SimRun::strike() {

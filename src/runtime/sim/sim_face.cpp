@@ -3,10 +3,10 @@
 
 #include "drivers/sim/choices.hpp"
 #include "runtime/sim/sim_run.hpp"
+#include "runtime/sim/sim_times.hpp"
 
 namespace jzx {
 
-using base::kNanosPerMilli;
 using drivers::sim::ChoiceSite;
 using drivers::sim::VirtualTime;
 
@@ -59,11 +59,12 @@ void Sim::run() {
 }
 
 void Sim::run_for(std::chrono::milliseconds time) {
-  const uint64_t end_ns =
-      run_.simulator.time().now_ns() + static_cast<uint64_t>(time.count()) * kNanosPerMilli;
+  run_.fail_if(runtime::wrong_time("what Sim::run_for() is given", time));
+  const uint64_t end_ns = runtime::time_after(run_.simulator.time().now_ns(), time);
   while (run_.step(end_ns)) {
   }
-  if (!has_failed()) run_.simulator.move_to(end_ns);
+  // For ever is over when nothing is left to do.
+  if (!has_failed() && end_ns != VirtualTime::kEnd) run_.move_to(end_ns);
 }
 
 bool Sim::run_until(const std::function<bool()>& is_so) {
@@ -160,8 +161,8 @@ void SimNode::restart() {
 bool SimNode::is_up() const noexcept { return state_->system != nullptr; }
 
 void SimNode::jump_clock(std::chrono::milliseconds ahead) {
-  if (!is_up() || ahead.count() <= 0) return;
-  state_->system->host.clock().jump_ahead(static_cast<uint64_t>(ahead.count()) * kNanosPerMilli);
+  state_->run.fail_if(runtime::wrong_time("what SimNode::jump_clock() is given", ahead));
+  if (is_up()) state_->system->host.clock().jump_ahead(runtime::nanos_of(ahead));
 }
 
 void SimNode::skew_clock(int32_t per_million) { state_->skew_clock(per_million); }

@@ -7,6 +7,7 @@
 #include "core/guard.hpp"
 #include "core/mailbox.hpp"
 #include "runtime/record/plain_name.hpp"
+#include "runtime/sim/sim_times.hpp"
 
 namespace jzx::detail {
 
@@ -62,6 +63,27 @@ void SimRun::play(const std::function<void(Sim&)>& scenario) {
 
 // ---- steps ----
 
+namespace {
+
+class Moving {
+ public:
+  explicit Moving(bool& is_moving) noexcept : is_moving_(is_moving) { is_moving_ = true; }
+  ~Moving() { is_moving_ = false; }
+  Moving(const Moving&) = delete;
+  Moving& operator=(const Moving&) = delete;
+
+ private:
+  bool& is_moving_;
+};
+
+}  // namespace
+
+bool SimRun::may_move() {
+  if (!is_moving_) return true;
+  fail("a step, a run or finish() was called in the middle of a step: only the scenario may do so");
+  return false;
+}
+
 // Futures, and the frames of coroutines, have their memory from the process. Some of what makes one
 // has no answer but std::bad_alloc: without exceptions they are left alone.
 template <class F>
@@ -77,9 +99,14 @@ auto SimRun::short_of_memory(F&& step) {
 }
 
 bool SimRun::step(uint64_t latest_ns) {
+  if (!may_move()) return false;
   if (has_failed()) return switch_off(), false;
   latest_ns = std::min(latest_ns, last_ns());
-  if (!short_of_memory([&] { return simulator.step(latest_ns); })) return false;
+  const bool is_done = short_of_memory([&] {
+    const Moving now(is_moving_);
+    return simulator.step(latest_ns);
+  });
+  if (!is_done) return false;
   if (has_failed()) return switch_off(), false;
   if (simulator.steps() > options.max_steps) {
     fail("livelock, or timers without end: after " + std::to_string(options.max_steps) +
@@ -91,16 +118,21 @@ bool SimRun::step(uint64_t latest_ns) {
 }
 
 uint64_t SimRun::last_ns() const noexcept {
-  return drivers::sim::VirtualTime::kStart +
-         static_cast<uint64_t>(options.max_time.count()) * base::kNanosPerMilli;
+  return runtime::time_after(drivers::sim::VirtualTime::kStart, options.max_time);
 }
 
 bool SimRun::pass_time() {
-  if (has_failed() || simulator.has_ready()) return false;
+  if (!may_move() || has_failed() || simulator.has_ready()) return false;
   const uint64_t next_ns = simulator.next_event_ns();
   if (next_ns == base::kNever || next_ns > last_ns()) return false;
-  simulator.move_to(next_ns);
+  move_to(next_ns);
   return true;
+}
+
+void SimRun::move_to(uint64_t ns) {
+  if (!may_move()) return;
+  const Moving now(is_moving_);
+  simulator.move_to(ns);
 }
 
 void SimRun::fail(std::string what) {
@@ -141,17 +173,28 @@ void SimRun::check_waits() {
   if (!names.empty()) fail("in the end these wait for what will never come: " + names);
 }
 
+bool SimRun::look_at(const Claim& claim, const char* otherwise) {
+  std::string thrown;
+  const bool holds = core::guard([&] { return claim.holds(); },
+                                 [&](const char* text) {
+                                   thrown = std::string(" (looking at it threw: ") + text + ')';
+                                   return false;
+                                 });
+  if (!holds) fail(otherwise + claim.what + thrown);
+  return holds;
+}
+
 void SimRun::finish() {
+  if (!may_move()) return;
   if (std::exchange(has_finished_, true)) return;
   heal();
-  const uint64_t end_ns = simulator.time().now_ns() +
-                          static_cast<uint64_t>(options.settle.count()) * base::kNanosPerMilli;
+  const uint64_t end_ns = runtime::time_after(simulator.time().now_ns(), options.settle);
   while (step(end_ns)) {
   }
   if (has_failed()) return;
   check_rest();
   for (const Claim& claim : eventually) {
-    if (!claim.holds()) fail("in the end it is not so: " + claim.what);
+    if (!look_at(claim, "in the end it is not so: ")) break;
   }
   check_waits();
 }
@@ -205,13 +248,16 @@ void* mock_function(const MessageType& instead) noexcept {
 // ---- single actors ----
 
 bool SimRun::step_of(Pid pid) {
-  if (has_failed() || pid.port() == nullptr) return false;
+  if (!may_move() || has_failed() || pid.port() == nullptr) return false;
   const auto& system = static_cast<runtime::SimSystem&>(*pid.port());
   const uint64_t who = drivers::sim::Simulator::name_of(system.host.node(), pid.id());
   const auto ready = simulator.candidates();
   for (uint32_t i = 0; i < ready.size(); ++i) {
     if (ready[i].who != who) continue;
-    short_of_memory([&] { simulator.run_candidate(i); });
+    short_of_memory([&] {
+      const Moving now(is_moving_);
+      simulator.run_candidate(i);
+    });
     return !has_failed();
   }
   return false;
@@ -224,14 +270,20 @@ std::vector<SimMessage> SimRun::mailbox(Pid pid) {
   core::Actor* actor = system.find_open(pid.id());
   if (actor == nullptr) return messages;
   core::gather(*actor);
-  for (Envelope* envelope = actor->inbox; envelope != nullptr; envelope = envelope->next) {
+  const auto add = [&](const Envelope& envelope, bool is_put_aside) {
     SimMessage message;
-    message.type = runtime::plain_type_name(envelope->type->inner->name);
-    if (envelope->sender != 0) message.from = Pid(pid.port(), envelope->sender);
-    message.key = envelope->type->inner;
-    message.message = inner_message(*envelope);
+    message.type = runtime::plain_type_name(envelope.type->inner->name);
+    if (envelope.sender != 0) message.from = Pid(pid.port(), envelope.sender);
+    message.key = envelope.type->inner;
+    message.message = inner_message(const_cast<Envelope&>(envelope));  // shown as const
+    message.is_put_aside = is_put_aside;
     messages.push_back(std::move(message));
-  }
+  };
+  for (const Envelope* one = actor->inbox; one != nullptr; one = one->next) add(*one, false);
+  actor->kind->show_put_aside(
+      *actor,
+      [](void* adder, const Envelope& one) { (*static_cast<decltype(add)*>(adder))(one, true); },
+      const_cast<void*>(static_cast<const void*>(&add)));
   return messages;
 }
 
@@ -239,7 +291,7 @@ void SimRun::after_step(SimHost& host, const Step& step) {
   fail_if(oracles.after_step(host, step));
   current_step_ = 0;
   for (const Claim& claim : always) {
-    if (!claim.holds()) return fail("it must always be so: " + claim.what);
+    if (!look_at(claim, "it must always be so: ")) return;
   }
 }
 

@@ -42,13 +42,19 @@ class SimRun final : public drivers::sim::Witness {
   bool step(uint64_t latest_ns);
   // Nothing is ready: time goes on to the next event. False: something is, or there is no event.
   bool pass_time();
+  // Time goes on, whoever is ready; not beyond its end.
+  void move_to(uint64_t ns);
   void heal();
   void fail(std::string what);
+  void fail_if(std::string wrong) {
+    if (!wrong.empty()) fail(std::move(wrong));
+  }
   void switch_off();
   // Lets everything come to rest, and checks what must be so then. Once.
   void finish();
   // Nothing is left to do now: nobody may have been forgotten.
   void check_rest();
+  [[nodiscard]] bool has_finished() const noexcept { return has_finished_; }
   [[nodiscard]] bool has_failed() const noexcept { return !failure_.empty(); }
   void set_faults(const SimFaults& faults);
   SimNode& node(std::string_view name);
@@ -56,13 +62,16 @@ class SimRun final : public drivers::sim::Witness {
   [[nodiscard]] std::vector<SimMessage> mailbox(Pid actor);
   void note(std::string text);
 
-  [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
-  [[nodiscard]] const runtime::Trace& trace() const noexcept { return trace_; }
-
   struct Claim {
     std::string what;
     std::function<bool()> holds;
   };
+  // False: it does not hold, or looking at it threw; the run has failed. What it threw goes no
+  // farther: whoever caught it would let the run pass.
+  bool look_at(const Claim& claim, const char* otherwise);
+
+  [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
+  [[nodiscard]] const runtime::Trace& trace() const noexcept { return trace_; }
 
   const SimOptions& options;
   const uint64_t seed;
@@ -89,11 +98,12 @@ class SimRun final : public drivers::sim::Witness {
                     Errc error) override;
   void message_held(drivers::sim::SimHost& host, ActorId target, const Envelope& envelope) override;
 
-  void fail_if(std::string wrong) {
-    if (!wrong.empty()) fail(std::move(wrong));
-  }
+  // What moves the run is the scenario's: actors, claims and mocks are in the middle of a step.
+  // False: such a one has called it; the run has failed.
+  [[nodiscard]] bool may_move();
   void put_mock(drivers::sim::SimHost& host, const drivers::sim::Step& step);
   [[nodiscard]] uint64_t last_ns() const noexcept;  // of the longest run
+  [[nodiscard]] uint64_t nanos_in_run(std::chrono::milliseconds time) const noexcept;
   void choose_throw();
   void check_waits();
   template <class F>
@@ -112,6 +122,7 @@ class SimRun final : public drivers::sim::Witness {
   std::vector<std::unique_ptr<SimNodeState>> nodes_;
   std::string failure_;
   bool has_finished_ = false;
+  bool is_moving_ = false;  // in a step, or time goes on
   uint64_t current_step_ = 0;
   uint64_t step_without_memory_ = 0;  // the last in which some was refused
 };

@@ -9,8 +9,10 @@
 
 #include "base/prng.hpp"
 #include "drivers/sim/policies.hpp"
+#include "runtime/sim/pattern.hpp"
 #include "runtime/sim/shrink.hpp"
 #include "runtime/sim/sim_run.hpp"
+#include "runtime/sim/sim_times.hpp"
 
 namespace jzx {
 
@@ -26,7 +28,9 @@ constexpr size_t kShrinkRuns = 400;
 constexpr uint64_t kShrinkSteps = 1'000'000;
 constexpr size_t kMostShrinkRuns = 20'000;
 constexpr size_t kMostTraceLines = 200;
+constexpr size_t kFewTraceLines = 20;     // where two are put side by side
 constexpr uint64_t kExpectedSteps = 200;  // over which pct spreads its changes
+constexpr uint32_t kMostDepth = 10'000;   // of pct: there are no more steps than that to change at
 
 // Empty: it is not set. Something that is no number is a mistake worth telling.
 std::optional<uint64_t> number_from_environment(const char* name) {
@@ -106,20 +110,40 @@ class Campaign {
       : options_(options), scenario_(scenario) {}
 
   SimReport run() {
+    if (std::string wrong = runtime::wrong_times(options_); !wrong.empty()) {
+      return refuse(std::move(wrong));
+    }
+    if (options_.policy == SimPolicy::pct && options_.depth > kMostDepth) {
+      return refuse("SimOptions::depth of SimPolicy::pct is at most " + std::to_string(kMostDepth));
+    }
     const char* choices = std::getenv("JZX_CHOICES");
     if (choices != nullptr && *choices != '\0') return repeat(choices);
-    if (options_.policy == SimPolicy::dfs) return explore();
+    const auto wanted = number_from_environment("JZX_SEED_COUNT");
+    uint64_t count = wanted.value_or(options_.seeds);
     uint64_t first = options_.first_seed;
-    uint64_t count = number_from_environment("JZX_SEED_COUNT").value_or(options_.seeds);
-    if (const auto only = number_from_environment("JZX_SEED")) {
+    const auto only = number_from_environment("JZX_SEED");
+    if (only && options_.policy != SimPolicy::dfs) {
       first = *only;
       count = 1;
     }
+    // What was never run has not passed.
+    if (count == 0) {
+      return refuse(std::string(wanted ? "JZX_SEED_COUNT" : "SimOptions::seeds") +
+                    " is 0: nothing would be run");
+    }
+    if (options_.policy == SimPolicy::dfs) return explore(count);
     for (uint64_t seed = first; seed - first < count && report_.passed; ++seed) try_seed(seed);
     return std::move(report_);
   }
 
  private:
+  // Nothing is run.
+  SimReport refuse(std::string why) {
+    report_.passed = false;
+    report_.failure = std::move(why);
+    return std::move(report_);
+  }
+
   // One run; counts it.
   std::unique_ptr<SimRun> play(sim::Policy& policy, uint64_t seed, bool told) {
     auto run = std::make_unique<SimRun>(options_, policy, seed, told);
@@ -155,22 +179,31 @@ class Campaign {
     while (step < a.size() && step < b.size() && a[step] == b[step]) ++step;
     report_.passed = false;
     report_.seed = seed;
-    report_.failure = "the same seed ran differently the second time, from step " +
-                      std::to_string(step + 1) + " on";
-    report_.repeat = "JZX_SEED=" + std::to_string(seed) + " ctest -R " + options_.name;
-    report_.trace = "first:\n  " + first.trace().line_of(step + 1) + "\nsecond:\n  " +
-                    second->trace().line_of(step + 1) + '\n';
+    report_.repeat = line_to_repeat(seed);
+    report_.failure = "the same seed ran differently the second time, ";
+    if (step < a.size() || step < b.size()) {
+      report_.failure += "from step " + std::to_string(step + 1) + " on";
+      report_.trace =
+          "first:\n" + line_or_end(first, step + 1) + "second:\n" + line_or_end(*second, step + 1);
+    } else {
+      report_.failure += "after its last step";
+      report_.trace = "first:\n" + first.trace().text(kFewTraceLines) + "second:\n" +
+                      second->trace().text(kFewTraceLines);
+    }
+    if (second->has_failed()) report_.failure += "; then it failed: " + second->failure();
   }
 
-  SimReport explore() {
+  static std::string line_or_end(const SimRun& run, uint64_t step) {
+    const std::string line = run.trace().line_of(step);
+    return "  " + (line.empty() ? std::string("(it has no such step)") : line) + '\n';
+  }
+
+  SimReport explore(uint64_t most) {
     if (options_.swarm) {
-      report_.passed = false;
-      report_.failure =
-          "SimPolicy::dfs tries all faults itself: it does not go with SimOptions::swarm";
-      return std::move(report_);
+      return refuse(
+          "SimPolicy::dfs tries all faults itself: it does not go with SimOptions::swarm");
     }
     sim::Dfs policy(options_.depth);
-    const uint64_t most = number_from_environment("JZX_SEED_COUNT").value_or(options_.seeds);
     uint64_t number = 0;
     do {
       const auto run = play(policy, ++number, false);
@@ -192,13 +225,12 @@ class Campaign {
     Taken taken;
     const uint64_t seed = number_from_environment("JZX_SEED").value_or(options_.first_seed);
     if (!runtime::from_text(text, taken)) {
-      report_.passed = false;
-      report_.failure = std::string("JZX_CHOICES=") + text + " is not a list of choices";
-      return std::move(report_);
+      return refuse(std::string("JZX_CHOICES=") + text + " is not a list of choices");
     }
     sim::Replay policy(taken);
     const auto run = play(policy, seed, true);
     count(*run);
+    report_.choices = runtime::count_of_choices(taken);
     if (run->has_failed()) describe(*run, seed, taken);
     tell_misfit(policy, text);
     return std::move(report_);
@@ -242,7 +274,7 @@ class Campaign {
     report_.passed = false;
     report_.failure = run->has_failed() ? run->failure() : failure;
     report_.seed = seed;
-    report_.repeat = "JZX_SEED=" + std::to_string(seed) + " ctest -R " + options_.name;
+    report_.repeat = line_to_repeat(seed);
   }
 
   void describe(SimRun& run, uint64_t seed, const Taken& taken) {
@@ -250,12 +282,15 @@ class Campaign {
     report_.failure = run.failure();
     report_.seed = seed;
     report_.shrunk = runtime::count_of_choices(taken);
-    report_.repeat_shrunk = "JZX_SEED=" + std::to_string(seed) +
-                            " JZX_CHOICES=" + runtime::to_text(taken) + " ctest -R " +
-                            options_.name;
-    report_.repeat = "JZX_SEED=" + std::to_string(seed) + " ctest -R " + options_.name;
+    report_.repeat_shrunk = line_to_repeat(seed, " JZX_CHOICES=" + runtime::to_text(taken));
+    report_.repeat = line_to_repeat(seed);
     report_.trace = run.trace().text(kMostTraceLines) + "because:\n" +
                     run.trace().causes_of(run.trace().last_step());
+  }
+
+  [[nodiscard]] std::string line_to_repeat(uint64_t seed, const std::string& choices = {}) const {
+    return "JZX_SEED=" + std::to_string(seed) + choices + " ctest -R " +
+           runtime::pattern_of(options_.name);
   }
 
   const SimOptions& options_;

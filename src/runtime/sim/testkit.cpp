@@ -5,11 +5,13 @@
 
 #include "drivers/sim/policies.hpp"
 #include "runtime/sim/sim_run.hpp"
+#include "runtime/sim/sim_times.hpp"
 
 namespace jzx {
 
 struct TestKit::Parts {
   explicit Parts(const SimOptions& the_options) : options(the_options) {
+    run.fail_if(runtime::wrong_times(options));
     run.set_faults(options.faults);
   }
 
@@ -38,9 +40,9 @@ void TestKit::tell(std::string_view how, std::string_view what) {
 std::string TestKit::trace() const { return parts_->run.trace().text(SIZE_MAX); }
 
 void TestKit::advance(std::chrono::milliseconds time) {
-  drivers::sim::Simulator& simulator = parts_->run.simulator;
-  simulator.move_to(simulator.time().now_ns() +
-                    static_cast<uint64_t>(time.count()) * base::kNanosPerMilli);
+  detail::SimRun& run = parts_->run;
+  run.fail_if(runtime::wrong_time("what TestKit::advance() is given", time));
+  run.move_to(runtime::time_after(run.simulator.time().now_ns(), time));
 }
 
 std::string TestKit::finish() {
