@@ -173,8 +173,8 @@ constexpr int kSeen = 1;
 constexpr int kSeen = 0;
 #endif
 
-struct Sleeper {
-  explicit Sleeper(int* the_done) : done(the_done) {}
+struct Dozer {
+  explicit Dozer(int* the_done) : done(the_done) {}
   Task<void> on(Number number) {
     Self self = co_await this_actor();
     Future<void> nap = self.sleep(std::chrono::seconds(1));
@@ -187,7 +187,7 @@ struct Sleeper {
 TEST(SimulatedFaults, MakeTheAwaitOfAHandlerThrow) {
   const Reasons reasons = with_throw_at(4, [&](Sim& sim) {
     int& done = sim.make<int>(0);
-    const auto sleeper = sim.spawn<Sleeper>(&done);
+    const auto sleeper = sim.spawn<Dozer>(&done);
     sleeper << Number{1} << Number{10} << Number{100};
     sim.run();
     sim.check(done == 1 + kSeen * 10, "of the second the message came, and its wait threw");
