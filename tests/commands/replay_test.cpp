@@ -248,7 +248,7 @@ TEST(CommandReplay, TheLogSaysWhatInterceptorsMadeOfACommand) {
   (void)first.run();
   EXPECT_EQ(first.try_output()->value, 9);
   const CommandRecord& spawn = first.log().records[1];
-  EXPECT_TRUE(spawn.rewritten.has_value());
+  ASSERT_TRUE(spawn.rewritten.has_value());
   EXPECT_NE(*spawn.rewritten, spawn.type);
   const CommandRecord& send = first.log().records[2];
   EXPECT_EQ(send.target, first.input());
