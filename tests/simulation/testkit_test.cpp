@@ -103,7 +103,7 @@ TEST(TestKit, ShowsWhatWaitsInAMailbox) {
 }
 
 struct Remind {};
-struct Sleeper {
+struct Napper {
   int reminded = 0;
   void on(Withdraw, Context& context) {
     (void)context.send_after(1s, context.self(*this), Remind{});
@@ -113,13 +113,13 @@ struct Sleeper {
 
 TEST(TestKit, LetsTimePassWithoutRunningAnybody) {
   TestKit kit;
-  const auto sleeper = kit->spawn<Sleeper>();
-  sleeper << Withdraw{};
-  EXPECT_TRUE(kit.expect<Withdraw>(anybody, sleeper));
+  const auto napper = kit->spawn<Napper>();
+  napper << Withdraw{};
+  EXPECT_TRUE(kit.expect<Withdraw>(anybody, napper));
   kit.advance(999ms);
-  EXPECT_TRUE(kit.disallow<Remind>(anybody, sleeper));
+  EXPECT_TRUE(kit.disallow<Remind>(anybody, napper));
   kit.advance(1ms);
-  EXPECT_TRUE(kit.expect<Remind>(sleeper, sleeper));
+  EXPECT_TRUE(kit.expect<Remind>(napper, napper));
 }
 
 TEST(TestKit, PutsAMockInPlaceOfAnActor) {

@@ -68,6 +68,14 @@ TEST(SimTimes, HaveAnEndAndStayThere) {
   EXPECT_EQ(kit.finish(), "");
 }
 
+TEST(SimTimes, OfManyRunsAddUpToForEverAtMost) {
+  SimOptions options = quiet("x", 5);
+  const SimReport report =
+      simulate(options, [](Sim& sim) { sim.run_for(std::chrono::hours(24 * 365 * 140)); });
+  EXPECT_TRUE(report) << report.text();
+  EXPECT_EQ(report.simulated, std::chrono::nanoseconds::max());
+}
+
 TEST(SimTimes, OfATimerMayBeForEver) {
   const SimReport report = simulate(quiet("x", 1), [](Sim& sim) {
     auto& list = sim.make<std::vector<int>>();

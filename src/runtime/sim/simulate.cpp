@@ -155,8 +155,9 @@ class Campaign {
   void count(SimRun& run) {
     ++report_.runs;
     report_.steps += run.simulator.steps();
-    report_.simulated +=
-        std::chrono::nanoseconds(run.simulator.time().now_ns() - sim::VirtualTime::kStart);
+    // Three runs to the end of time are more than fits.
+    const std::chrono::nanoseconds time(run.simulator.time().now_ns() - sim::VirtualTime::kStart);
+    report_.simulated += std::min(time, std::chrono::nanoseconds::max() - report_.simulated);
     report_.hash = report_.hash * 0x100000001b3u ^ run.trace().hash();
   }
 
