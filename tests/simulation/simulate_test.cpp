@@ -109,11 +109,27 @@ TEST(Simulate, RepeatsAFailureByItsSeedAndByItsChoices) {
   const size_t at = found.repeat_shrunk.find("JZX_CHOICES=") + 12;
   const std::string choices =
       found.repeat_shrunk.substr(at, found.repeat_shrunk.find(' ', at) - at);
-  const Environment shrunk("JZX_CHOICES", choices);
-  const SimReport again = simulate(quiet("x"), scenario);
-  EXPECT_FALSE(again);
+  {
+    const Environment shrunk("JZX_CHOICES", choices);
+    const SimReport again = simulate(quiet("x"), scenario);
+    EXPECT_FALSE(again);
+    EXPECT_EQ(again.failure, found.failure);
+    EXPECT_EQ(again.trace, found.trace);
+  }
+  SimOptions kept = quiet("x");
+  kept.first_seed = found.seed;
+  kept.choices = choices;
+  const SimReport again = simulate(kept, scenario);
   EXPECT_EQ(again.failure, found.failure);
   EXPECT_EQ(again.trace, found.trace);
+  EXPECT_EQ(again.runs, 1u);
+}
+
+TEST(Simulate, SaysSoIfTheChoicesThatATestKeepsAreNoList) {
+  SimOptions options = quiet("x");
+  options.choices = "sometimes";
+  EXPECT_EQ(simulate(options, [](Sim&) {}).failure,
+            "SimOptions::choices = sometimes is not a list of choices");
 }
 
 TEST(Simulate, SaysSoIfTheChoicesToRepeatAreNoList) {

@@ -108,6 +108,9 @@ struct SimOptions {
   // only seen when it changes what happens.
   bool check_determinism = false;
   bool shrink = true;
+  // One run, with first_seed, by this list: what JZX_CHOICES says in a line that repeats a failure.
+  // To keep such a run as a test. Empty: the policy decides.
+  std::string choices{};
   // More in one run is a livelock, or a run() among timers that never end: see run_for().
   uint64_t max_steps = 1'000'000;
   // Virtual time has 146 years: what is longer is for ever. Negative times are refused.

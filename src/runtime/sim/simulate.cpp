@@ -117,7 +117,8 @@ class Campaign {
       return refuse("SimOptions::depth of SimPolicy::pct is at most " + std::to_string(kMostDepth));
     }
     const char* choices = std::getenv("JZX_CHOICES");
-    if (choices != nullptr && *choices != '\0') return repeat(choices);
+    if (choices != nullptr && *choices != '\0') return repeat(choices, "JZX_CHOICES=");
+    if (!options_.choices.empty()) return repeat(options_.choices, "SimOptions::choices = ");
     const auto wanted = number_from_environment("JZX_SEED_COUNT");
     uint64_t count = wanted.value_or(options_.seeds);
     uint64_t first = options_.first_seed;
@@ -222,23 +223,24 @@ class Campaign {
     return std::move(report_);
   }
 
-  SimReport repeat(const char* text) {
+  // `origin`: who gave the list, for what is said of it.
+  SimReport repeat(const std::string& text, const std::string& origin) {
     Taken taken;
     const uint64_t seed = number_from_environment("JZX_SEED").value_or(options_.first_seed);
     if (!runtime::from_text(text, taken)) {
-      return refuse(std::string("JZX_CHOICES=") + text + " is not a list of choices");
+      return refuse(origin + text + " is not a list of choices");
     }
     sim::Replay policy(taken);
     const auto run = play(policy, seed, true);
     count(*run);
     report_.choices = runtime::count_of_choices(taken);
     if (run->has_failed()) describe(*run, seed, taken);
-    tell_misfit(policy, text);
+    tell_misfit(policy, origin + text);
     return std::move(report_);
   }
 
   // A list that does not fit may pass for the wrong reason, and nobody reads what passes.
-  void tell_misfit(const sim::Replay& policy, const char* list) {
+  void tell_misfit(const sim::Replay& policy, const std::string& list) {
     const auto misfit = policy.misfit();
     if (!misfit) return;
     const bool is_unused = misfit->count == 0;
@@ -247,7 +249,7 @@ class Campaign {
     report_.misfit = choice + (is_unused ? " was never asked for"
                                          : " is none of " + std::to_string(misfit->count) +
                                                " alternatives, counted from 0");
-    std::fprintf(stderr, "jzx: JZX_CHOICES=%s does not fit this scenario: %s\n", list,
+    std::fprintf(stderr, "jzx: %s does not fit this scenario: %s\n", list.c_str(),
                  report_.misfit.c_str());
   }
 
