@@ -225,7 +225,7 @@ TEST(CommandInterceptors, ADelayThatIsTooLongLastsToTheEndOfTime) {
   EXPECT_EQ(scheduler.run_for(1h).end, RunEnd::time_up);
   EXPECT_EQ(scheduler.queued(), 2u);
   EXPECT_EQ(stage.outputs(), (Story{"e got a", "e got b"}));
-  EXPECT_EQ(scheduler.now(), std::chrono::nanoseconds::max());
+  EXPECT_GT(scheduler.now(), 24h * 365 * 100);  // a hundred years
 }
 
 }  // namespace

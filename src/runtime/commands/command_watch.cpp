@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <limits>
 #include <map>
 
 #include "core/guard.hpp"
@@ -64,8 +63,8 @@ CommandCore::Next CommandCore::intercept_first() {
       return Next::gone;
     }
     if (step.delay_ns != 0) {
-      // Time is told as a signed number.
-      constexpr uint64_t kEndOfTime = std::numeric_limits<int64_t>::max();
+      using drivers::sim::VirtualTime;
+      constexpr uint64_t kEndOfTime = VirtualTime::kEnd - VirtualTime::kStart;
       const uint64_t left_ns = kEndOfTime - std::min(now_ns(), kEndOfTime);
       held_until_ns_ = now_ns() + std::min(step.delay_ns, left_ns);
       return Next::stop;
