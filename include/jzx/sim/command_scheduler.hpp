@@ -83,7 +83,7 @@ class Interception {
     if (kind() != CommandKind::spawn) step_.command.target = target;
   }
   // The line waits for so long: this one, and with it all that are behind it. Not beyond the end of
-  // time, which is at nanoseconds::max().
+  // time, some 146 years.
   void delay(std::chrono::nanoseconds time) noexcept {
     const uint64_t more = time.count() > 0 ? static_cast<uint64_t>(time.count()) : 0;
     step_.delay_ns += std::min(more, ~uint64_t{0} - step_.delay_ns);
