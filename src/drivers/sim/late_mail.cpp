@@ -1,6 +1,7 @@
 #include "drivers/sim/late_mail.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/send.hpp"
 #include "drivers/sim/sim_host.hpp"

@@ -37,8 +37,6 @@ class SignalLine final : public Device {
   int64_t count_ = 0;
 };
 
-namespace {}  // namespace
-
 int64_t SimReactor::make_socket(const Operation& operation) {
   if (operation.address == nullptr) return -EINVAL;
   const io::Family family = operation.address->family;
