@@ -137,10 +137,30 @@ void handle_message(void* actor, Context& context, Envelope& envelope) {
   }
 }
 
+// A Context is for handlers that take one, and for coroutines.
 template <class A, class M>
-inline constexpr MessageType typed_message{type_name<M>.data(),   &message_type<M>,
-                                           destroy_or_nothing<M>, &handle_message<A, M>,
-                                           &message_type<M>,      !fits_inline<M>};
+inline constexpr bool is_handled_alone = !wants_context<A, M>() && !is_task<ReturnOf<A, M>>;
+
+template <class A, class M>
+void handle_and_end_message(void* actor, Envelope& envelope) {
+  (void)static_cast<A*>(actor)->on(std::move(message_in<M>(envelope)));
+  if constexpr (destroy_or_nothing<M> != nullptr) destroy_message<M>(envelope);
+}
+
+template <class A, class M>
+consteval auto handle_and_end_or_nothing() -> void (*)(void*, Envelope&) {
+  if constexpr (is_handled_alone<A, M>) return &handle_and_end_message<A, M>;
+  return nullptr;
+}
+
+template <class A, class M>
+inline constexpr MessageType typed_message{type_name<M>.data(),
+                                           &message_type<M>,
+                                           destroy_or_nothing<M>,
+                                           &handle_message<A, M>,
+                                           &message_type<M>,
+                                           !fits_inline<M>,
+                                           handle_and_end_or_nothing<A, M>()};
 
 // A message that wants an answer. If it is never handled, or the handler throws, it is destroyed
 // with the promise in it, and the asker gets an error.
@@ -149,6 +169,10 @@ struct Ask {
   M message;
   Promise<R> promise;
 };
+
+template <class M, class R>
+inline constexpr bool moves_as_words<Ask<M, R>> = fits_words<M> && sizeof(M) <= sizeof(uint64_t) &&
+                                                  sizeof(Promise<R>) == sizeof(uint64_t);
 
 // Does the handler that runs want to see its message again later?
 [[nodiscard]] bool is_stashing(const Context& context) noexcept;
@@ -178,12 +202,34 @@ void handle_ask(void* actor, Context& context, Envelope& envelope) {
 }
 
 template <class A, class M>
+void handle_and_end_ask(void* instance, Envelope& envelope) {
+  using Reply = ReplyOf<A, M>;
+  A& actor = *static_cast<A*>(instance);
+  auto& ask = message_in<Ask<M, Reply>>(envelope);
+  if constexpr (std::is_void_v<Reply>) {
+    actor.on(std::move(ask.message));
+    settle_ask(envelope, ask.promise, std::in_place);
+  } else {
+    Reply reply = actor.on(std::move(ask.message));
+    settle_ask(envelope, ask.promise, std::in_place, std::move(reply));
+  }
+  destroy_message<Ask<M, Reply>>(envelope);
+}
+
+template <class A, class M>
+consteval auto handle_and_end_ask_or_nothing() -> void (*)(void*, Envelope&) {
+  if constexpr (is_handled_alone<A, M>) return &handle_and_end_ask<A, M>;
+  return nullptr;
+}
+
+template <class A, class M>
 inline constexpr MessageType typed_ask{type_name<M>.data(),
                                        &message_type<Ask<M, ReplyOf<A, M>>>,
                                        destroy_or_nothing<Ask<M, ReplyOf<A, M>>>,
                                        &handle_ask<A, M>,
                                        &message_type<M>,
-                                       !fits_inline<Ask<M, ReplyOf<A, M>>>};
+                                       !fits_inline<Ask<M, ReplyOf<A, M>>>,
+                                       handle_and_end_ask_or_nothing<A, M>()};
 
 // The same, for whoever has a function for it.
 template <class M, class R>

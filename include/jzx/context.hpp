@@ -145,12 +145,13 @@ class Context final : public SystemFace {
   [[nodiscard]] std::string_view why() const noexcept { return why_.view(); }
 
  private:
+  // First, behind the four bytes that SystemFace ends with: all eight are cleared by one store.
+  bool is_stashing_ = false;
+  bool wants_unstash_ = false;
+  Wish wish_ = Wish::go_on;
   ActorId self_;
   Envelope* envelope_;  // of the message being handled
   void* seat_;          // the library's: whose turn this is
-  bool is_stashing_ = false;
-  bool wants_unstash_ = false;
-  Wish wish_ = Wish::go_on;  // two bytes, so that all four are cleared by one store
   // In a union, since it is long to clear and rarely needed: there after fail().
   union {
     ExitText why_;

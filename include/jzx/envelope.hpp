@@ -30,6 +30,9 @@ struct MessageType {
   // The key of what the user sent, which for an ask is inside; it comes first in memory.
   const MessageType* inner;
   bool is_boxed;  // the storage holds a pointer to the message
+  // In place of `handle`, for a handler that wants no Context: calls it, and ends the message. If
+  // it throws, the message has not ended. null: there is none such.
+  void (*handle_and_end)(void* actor, Envelope& envelope) = nullptr;
 };
 
 struct alignas(64) Envelope {

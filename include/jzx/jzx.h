@@ -117,7 +117,7 @@ typedef struct jzx_allocator {
 
 typedef struct jzx_config {
   jzx_allocator allocator;
-  uint32_t max_actors;
+  uint32_t max_actors;          /* at most 2^28 */
   uint32_t default_mailbox_cap; /* slots; 4 of them are the system's */
   uint32_t max_msgs_per_actor;  /* messages an actor handles in one turn */
   uint32_t max_actors_per_tick; /* turns before the loop looks at I/O and timers */

@@ -26,7 +26,7 @@ namespace jzx {
 
 struct RuntimeOptions {
   uint32_t workers = 0;                   // 0: one per core of this process; at most 250
-  uint32_t max_actors = 1u << 24;         // a limit; memory is taken as they come
+  uint32_t max_actors = 1u << 24;         // a limit, at most 2^28; memory is taken as they come
   uint32_t default_mailbox_cap = 1024;    // slots; 4 of them are the system's
   uint32_t max_msgs_per_actor = 64;       // messages an actor handles in one turn
   uint32_t max_actors_per_tick = 1024;    // turns before a worker looks at I/O and timers

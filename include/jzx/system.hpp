@@ -361,17 +361,16 @@ class SystemFace {
            is_elsewhere(options.monitor);
   }
   [[nodiscard]] static detail::SpawnRequest request_of(const SpawnOptions& options) noexcept {
-    return {options.name,
-            options.mailbox_cap,
-            options.supervisor.id(),
-            static_cast<uint8_t>(options.priority),
-            options.placement.home(),
-            static_cast<uint8_t>(options.overload),
-            options.high_water,
-            options.link.id(),
-            options.monitor.id(),
-            options.monitor_ref != nullptr ? &options.monitor_ref->value : nullptr,
-            false};
+    return {.label = options.name,
+            .parent = options.supervisor.id(),
+            .link = options.link.id(),
+            .watcher = options.monitor.id(),
+            .monitor_ref = options.monitor_ref != nullptr ? &options.monitor_ref->value : nullptr,
+            .high_water = options.high_water,
+            .priority = static_cast<uint8_t>(options.priority),
+            .home = options.placement.home(),
+            .overload = static_cast<uint8_t>(options.overload),
+            .mailbox_cap = options.mailbox_cap};
   }
 
   Errc end(Pid actor, ExitReason reason) {

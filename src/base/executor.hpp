@@ -6,7 +6,6 @@
 // Threads: each function of Executor says who may call it.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "base/end_list.hpp"
@@ -32,16 +31,37 @@ enum Home : uint8_t {
   kLastWorker = 249,
 };
 
-// How a Runnable wants to be queued. Two bytes, so that one look tells what needs no thought.
-struct alignas(2) Standing {
-  static constexpr uint8_t kFresh = 128;
+// How a Runnable wants to be queued. One word, so that one look tells what needs no thought, and
+// does not have to wait for two stores.
+class Standing {
+ public:
+  constexpr Standing() noexcept = default;
+  constexpr Standing(Priority priority, uint8_t home, bool is_fresh) noexcept
+      : bits_(static_cast<uint16_t>(static_cast<unsigned>(priority) | (is_fresh ? kFresh : 0u) |
+                                    static_cast<unsigned>(home) << kHomeShift)) {}
 
-  uint8_t level = static_cast<uint8_t>(Priority::normal);  // and kFresh: see Runnable::is_fresh()
-  uint8_t home = kAnyWorker;
+  [[nodiscard]] uint32_t level() const noexcept { return bits_ & kLevelBits; }
+  [[nodiscard]] uint8_t home() const noexcept { return static_cast<uint8_t>(bits_ >> kHomeShift); }
+  // It has not been queued yet: newest first, see StealDeque.
+  [[nodiscard]] bool is_fresh() const noexcept { return (bits_ & kFresh) != 0; }
+  void no_longer_fresh() noexcept { bits_ = static_cast<uint16_t>(bits_ & ~kFresh); }
 
+  // As most are, wherever they may run.
   [[nodiscard]] bool is_common() const noexcept {
-    return std::bit_cast<uint16_t>(*this) == std::bit_cast<uint16_t>(Standing{});
+    return bits_ == Standing(Priority::normal, kAnyWorker, false).bits_;
   }
+  [[nodiscard]] bool is_fresh_and_normal() const noexcept {
+    return (bits_ & (kLevelBits | kFresh)) == (static_cast<unsigned>(Priority::normal) | kFresh);
+  }
+
+ private:
+  static constexpr unsigned kLevelBits = kPriorities - 1;
+  static constexpr unsigned kFresh = 128;
+  static constexpr unsigned kHomeShift = 8;
+  static_assert((kPriorities & kLevelBits) == 0);
+
+  uint16_t bits_ = static_cast<uint16_t>(static_cast<unsigned>(Priority::normal) |
+                                         static_cast<unsigned>(kAnyWorker) << kHomeShift);
 };
 
 class Runnable {
@@ -68,11 +88,8 @@ class Runnable {
   // Last, so that a derived class may use the bytes behind it. Set while it is in no queue.
   Standing standing;
 
-  [[nodiscard]] uint32_t level() const noexcept { return standing.level & ~Standing::kFresh; }
-  [[nodiscard]] uint8_t home() const noexcept { return standing.home; }
-  // It has not been queued yet: newest first, see StealDeque.
-  [[nodiscard]] bool is_fresh() const noexcept { return (standing.level & Standing::kFresh) != 0; }
-  void no_longer_fresh() noexcept { standing.level = static_cast<uint8_t>(level()); }
+  [[nodiscard]] uint32_t level() const noexcept { return standing.level(); }
+  [[nodiscard]] uint8_t home() const noexcept { return standing.home(); }
 };
 
 struct InTimerList {};

@@ -4,6 +4,8 @@
 // Threads: put() and take() by the owner; steal() and is_empty() by any.
 #pragma once
 
+#include <bit>
+
 #include "base/atomic.hpp"
 #include "base/executor.hpp"
 
@@ -13,18 +15,23 @@ class LifoSlot {
  public:
   // Without thieves no locked instruction is needed.
   explicit LifoSlot(bool has_thieves) noexcept : has_thieves_(has_thieves) {}
+  // One that takes nothing: `filler` is in it for ever, and is never run.
+  explicit LifoSlot(Runnable& filler) noexcept : work_(&filler), has_thieves_(false) {}
 
   [[nodiscard]] bool is_empty() const noexcept {
     // relaxed: only the owner fills it, and a thief may be quicker anyway.
     return work_.load(std::memory_order_relaxed) == nullptr;
   }
-  // Of what was put last.
-  [[nodiscard]] uint32_t level() const noexcept { return level_; }
+  // Of what was put last: its level, and a bit for each level above it.
+  [[nodiscard]] uint32_t level() const noexcept {
+    return static_cast<uint32_t>(std::bit_width(levels_above_));
+  }
+  [[nodiscard]] uint32_t levels_above() const noexcept { return levels_above_; }
 
   // Into an empty slot.
   void put(Runnable& work) noexcept { put(work, work.level()); }
   void put(Runnable& work, uint32_t level) noexcept {
-    level_ = level;
+    levels_above_ = (1u << level) - 1;
     work_.store(&work, std::memory_order_release);  // pairs with steal()
   }
   // The one that was there, or nullptr.
@@ -45,7 +52,7 @@ class LifoSlot {
 
  private:
   Atomic<Runnable*> work_{nullptr};
-  uint32_t level_ = 0;  // the owner's
+  uint32_t levels_above_ = 0;  // the owner's
   const bool has_thieves_;
 };
 

@@ -78,8 +78,10 @@ jzx_err jzx_spawn(jzx_loop* loop, const jzx_spawn_opts* opts, jzx_actor_id* out)
                                    uint32_t tag) {
   // A handler's send to its own system, which is what most are.
   auto* here = static_cast<core::Host*>(jzx::base::Executor::current_inlined());
+  // One that is being destroyed is halted first.
   if (here != nullptr && here->face == loop && loop != nullptr && tag < JZX_TAG_SYS_BASE &&
-      loop->port->is_open() && core::send_common_raw(*here, target, data, len, tag)) [[likely]] {
+      !here->halted.load(std::memory_order_relaxed) &&
+      core::send_common_raw(*here, target, data, len, tag)) [[likely]] {
     return JZX_OK;
   }
   return send_uncommon(loop, target, data, len, tag);

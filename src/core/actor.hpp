@@ -89,8 +89,15 @@ struct alignas(64) Actor : base::Runnable {
   [[nodiscard]] uint32_t user_limit() const noexcept {
     return StateWord::count_of_mark(user_limit_mark.load(std::memory_order_relaxed));
   }
+  // Before it is open.
   void set_user_limit(uint32_t limit) noexcept {
     user_limit_mark.store(StateWord::mark_of_count(limit), std::memory_order_relaxed);
+    full_at.store(room_ends_at(), std::memory_order_relaxed);
+  }
+  // As a mark: what `sent` must not pass, as far as the consumer has got now.
+  [[nodiscard]] uint32_t room_ends_at() const noexcept {
+    return StateWord::mark_of_count(handled.load(std::memory_order_relaxed)) +
+           user_limit_mark.load(std::memory_order_relaxed);
   }
 
   using Runnable::set_run;
@@ -107,7 +114,7 @@ struct alignas(64) Actor : base::Runnable {
   base::Atomic<Overload> overload{Overload::refuse};  // atomic as user_limit_mark is
   StateWord state;
   base::MpscStack<Envelope, &Envelope::next> arrivals;
-  base::Atomic<uint32_t> handled_seen{0};   // a sender's last look at `handled`, as a mark
+  base::Atomic<uint32_t> full_at{0};        // room_ends_at(), when somebody last looked
   base::Atomic<uint32_t> system_queued{0};  // how many of the queued messages are the system's
   // How many queued messages users may have. Atomic since a sender with a stale id may look while
   // the next actor moves in; its exchange will fail.

@@ -14,6 +14,7 @@
 // Threads: find() by any; take() and give() by the owner of the stack.
 #pragma once
 
+#include <algorithm>
 #include <mutex>
 
 #include "base/chunked_array.hpp"
@@ -32,7 +33,7 @@ struct alignas(64) FreeSlots {
 class ActorTable {
  public:
   ActorTable(base::Allocator allocator, uint32_t max_actors, bool is_shared) noexcept
-      : actors_(allocator, max_actors), is_shared_(is_shared) {
+      : actors_(allocator, std::min(max_actors, StateWord::kMostSlots)), is_shared_(is_shared) {
     if (is_shared) add_stack(commons_);
   }
 
@@ -48,6 +49,11 @@ class ActorTable {
       return take_from(*own);
     std::lock_guard hold(commons_lock_);
     return take_from(commons_);
+  }
+  // The same without asking others. nullptr: perhaps there is one; take() knows.
+  [[nodiscard]] Actor* take_own(FreeSlots& own) noexcept {
+    const uint32_t slot = pop(own);
+    return slot != kNoSlot ? taken(slot) : nullptr;
   }
   void give(FreeSlots* own, Actor& actor) noexcept {
     if (own != nullptr) [[likely]]
@@ -96,6 +102,10 @@ class ActorTable {
       slot = pop(own);  // unless a sibling was quicker
       if (slot == kNoSlot) base::spin_hint();
     }
+    return taken(slot);
+  }
+
+  [[nodiscard]] Actor* taken(uint32_t slot) noexcept {
     Actor* actor = actors_.find(slot);
     if (actor == nullptr) __builtin_unreachable();       // it was free, so it is there
     actor->slot.store(slot, std::memory_order_relaxed);  // the taker's own

@@ -199,8 +199,8 @@ Host::Host(System& the_system, uint8_t index_, uint32_t messages_per_turn_) noex
       has_siblings(the_system.is_shared),
       index(index_),
       envelopes(system.envelopes),
-      small(system.small),
       messages_per_turn(messages_per_turn_),
+      small(system.small),
       timers(system.allocator, index_) {
   system.add_host(*this);
 }
@@ -222,8 +222,13 @@ void Host::let_go() noexcept {
 }
 
 void Host::finish_unusual(Envelope& envelope) noexcept {
+  if (envelope.type->destroy != nullptr) envelope.type->destroy(envelope);
+  finish_ended_unusual(envelope);
+}
+
+void Host::finish_ended_unusual(Envelope& envelope) noexcept {
   if ((envelope.flags & Envelope::kSystem) == 0) ++counters.handled;
-  discard(envelope);
+  reclaim(envelope);
 }
 
 void Host::reclaim_record(Envelope& envelope) noexcept {

@@ -72,10 +72,10 @@ class Host : public base::Executor {
   // host's thread; others post().
   void submit(base::Runnable& work) noexcept {
     if (work.standing.is_common()) [[likely]] {
-      if (lifo != nullptr && lifo->is_empty()) {
+      if (!has_siblings) return ready.push(work);
+      if (lifo->is_empty()) {
         return lifo->put(work, static_cast<uint32_t>(base::Priority::normal));
       }
-      if (!has_siblings) return ready.push(work);
     }
     submit_elsewhere(work);
   }
@@ -108,7 +108,7 @@ class Host : public base::Executor {
   // before any of them ran.
   void hold_back() noexcept {
     ++holding_back;
-    lifo = nullptr;
+    lifo = &no_lifo_;
   }
   void let_go() noexcept;
   // Out of the queue of this thread again; false: it is not there.
@@ -136,6 +136,19 @@ class Host : public base::Executor {
     JZX_ASSERT(envelope.flags == 0);
     ++counters.handled;
     if (envelope.type->destroy != nullptr) envelope.type->destroy(envelope);
+    envelopes.give(envelope);
+  }
+  // The same of one whose message has ended already.
+  void finish_ended(Envelope& envelope) noexcept {
+    if (envelope.flags == 0) [[likely]] {
+      finish_ended_plain(envelope);
+    } else {
+      finish_ended_unusual(envelope);
+    }
+  }
+  void finish_ended_plain(Envelope& envelope) noexcept {
+    JZX_ASSERT(envelope.flags == 0);
+    ++counters.handled;
     envelopes.give(envelope);
   }
   // Without a call.
@@ -172,38 +185,51 @@ class Host : public base::Executor {
   uint8_t index;
   // Of the table, as it was when this thread last missed something there.
   ActorTable::View actors;
-  base::RunQueue ready;  // of work that only this thread runs
-  // Where others may take work: what is woken goes here, if it is free.
-  base::LifoSlot* lifo = nullptr;
-  // Whose turn it is: the sender of what is sent now. relaxed: others only take a snapshot.
-  [[nodiscard]] ActorId acting() const noexcept { return acting_.load(std::memory_order_relaxed); }
-  void set_acting(ActorId id) noexcept { acting_.store(id, std::memory_order_relaxed); }
+  // How users know this system: the port of typed actors, and the jzx_loop of behaviours.
+  void* port = nullptr;
 
-  EnvelopePool envelopes;
-  SmallBlocks small;
-  base::Atomic<bool> halted{false};  // the system ends: no message is taken any more
+  // ---- two lines for what every message writes: stores to one line go together, two a cycle ----
+
+  alignas(64) EnvelopePool envelopes;
+
+ private:
+  base::Atomic<ActorId> acting_{kNobody};
+  base::Atomic<uint64_t> steps_{0};
+  base::Atomic<const MessageType*> handling_{nullptr};
+
+ public:
+  alignas(64) base::RunQueue ready;  // of work that only this thread runs
+  // Where others may take work: what is woken goes here, if it is free. One that takes nothing, if
+  // there is none.
+  base::LifoSlot* lifo = &no_lifo_;
   Ledger counters;  // of this host's thread; `queued` and foreign sends are added on demand
   uint32_t messages_per_turn;
+  base::Atomic<bool> halted{false};  // the system ends: no message is taken any more
+
+  // ---- the rest ----
+
+  void* face = nullptr;
+  SmallBlocks small;
   // How the turn under way failed; here because a turn should not clear a text that it rarely
   // needs.
   ExitReason exit_reason = ExitReason::normal;
   ExitText exit_text;
   const Fate* fate = nullptr;  // see Ending
+
+  // Whose turn it is: the sender of what is sent now. relaxed: others only take a snapshot.
+  [[nodiscard]] ActorId acting() const noexcept { return acting_.load(std::memory_order_relaxed); }
+  void set_acting(ActorId id) noexcept { acting_.store(id, std::memory_order_relaxed); }
   // How many messages were taken here, and of what type the last one is: a turn's budget is counted
   // in these, and who watches over a worker sees whether it gets on. relaxed: others only take a
   // snapshot.
   void note_step(const MessageType* type) noexcept {
     handling_.store(type, std::memory_order_relaxed);
-    steps_.store(steps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    base::add_alone<uint64_t>(steps_, 1);
   }
   [[nodiscard]] uint64_t steps() const noexcept { return steps_.load(std::memory_order_relaxed); }
   [[nodiscard]] const MessageType* handling() const noexcept {
     return handling_.load(std::memory_order_relaxed);
   }
-
-  // How users know this system: the jzx_loop of behaviours, the port of typed actors.
-  void* face = nullptr;
-  void* port = nullptr;
 
   // In a shared system guards the timers, the records and the driver's wheel.
   base::SpinLock timers_lock;
@@ -223,17 +249,17 @@ class Host : public base::Executor {
   Host* next_host = nullptr;  // in the list of the system
 
  private:
-  base::Atomic<ActorId> acting_{kNobody};
-  base::Atomic<uint64_t> steps_{0};
-  base::Atomic<const MessageType*> handling_{nullptr};
+  base::Runnable filler_{nullptr};
+  base::LifoSlot no_lifo_{filler_};
 
   static void count(base::Atomic<uint64_t>& counter) noexcept {
     // No locked instruction: only this thread writes. release: pairs with alive_count().
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   // The driver's, when nothing is held back.
-  [[nodiscard]] virtual base::LifoSlot* own_lifo() noexcept { return nullptr; }
+  [[nodiscard]] virtual base::LifoSlot* own_lifo() noexcept { return &no_lifo_; }
   void finish_unusual(Envelope& envelope) noexcept;
+  void finish_ended_unusual(Envelope& envelope) noexcept;
   void reclaim_record(Envelope& envelope) noexcept;
 };
 

@@ -92,10 +92,10 @@ bool can_live_there(const System& system, uint8_t home) noexcept {
 // A loop has no use for priorities and workers: all its actors are common, but those run by hand.
 base::Standing standing_for(const System& system, const SpawnOptions& options) noexcept {
   if (!system.is_shared) {
-    return {.home = options.home == base::kByHand ? base::kByHand : base::kAnyWorker};
+    const uint8_t home = options.home == base::kByHand ? base::kByHand : base::kAnyWorker;
+    return {base::Priority::normal, home, false};
   }
-  const auto level = static_cast<uint8_t>(options.priority);
-  return {static_cast<uint8_t>(level | base::Standing::kFresh), options.home};
+  return {options.priority, options.home, true};
 }
 
 // A new actor in a free slot, all but its id.
@@ -121,6 +121,24 @@ void furnish(System& system, Actor& actor, const SpawnOptions& options,
   actor.traps_exit = false;
   const bool is_measured = options.overload == Overload::drop_oldest || options.high_water != 0;
   actor.attention.store(is_measured ? kMeasured : 0, std::memory_order_relaxed);  // by open() too
+}
+
+// The same of one that wants nothing special.
+void furnish_common(const System& system, Actor& actor, const Kind& kind, Body body,
+                    uint32_t mailbox_cap, bool first_turn) noexcept {
+  actor.kind = &kind;
+  actor.set_run(first_turn ? &run_first_turn : kind.run);
+  actor.standing = {base::Priority::normal, base::kAnyWorker, system.is_shared};
+  actor.overload.store(Overload::refuse, std::memory_order_relaxed);  // published by open()
+  actor.is_supervisor = false;
+  actor.body = body;
+  actor.set_user_limit(user_share(mailbox_cap != 0 ? mailbox_cap : system.default_mailbox_cap));
+  actor.label = nullptr;
+  actor.child = nullptr;
+  actor.relations = nullptr;
+  actor.status = first_turn ? Status::init : Status::running;
+  actor.traps_exit = false;
+  actor.attention.store(0, std::memory_order_relaxed);  // by open() too
 }
 
 // Of whoever moves into this slot, which is the caller's.
@@ -477,6 +495,24 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   if (observer != nullptr) observer->actor_started(id, belongings.label);
   if (is_scheduled) host.submit(*actor);
   return Errc::ok;
+}
+
+bool spawn_common(Host& host, const Kind& kind, Body body, uint32_t mailbox_cap, bool first_turn,
+                  ActorId& out) noexcept {
+  System& system = host.system;
+  FreeSlots* slots = host.own_slots();
+  const bool is_common = slots != nullptr && host.holding_back == 0 &&
+                         system.observer() == nullptr &&
+                         !system.takes_no_more.load(std::memory_order_relaxed);  // a flag
+  Actor* actor = is_common ? system.actors.take_own(*slots) : nullptr;
+  if (actor == nullptr) [[unlikely]]
+    return false;
+  out = next_id(system, *actor);
+  furnish_common(system, *actor, kind, body, mailbox_cap, first_turn);
+  host.count_birth();
+  (void)move_in(system, *actor, nullptr, kNobody, out, first_turn);
+  if (first_turn) host.submit(*actor);
+  return true;
 }
 
 void abort_start(Host& host, ActorId id) noexcept {

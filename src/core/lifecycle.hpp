@@ -43,6 +43,11 @@ void release_reserved(Host& host, ActorId id) noexcept;
 // caller.
 [[nodiscard]] Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept;
 
+// The common spawn, in a few instructions: of an actor without a parent, a label or any other wish.
+// False if anything is unusual; then nothing has happened, and spawn() finds out what.
+[[nodiscard]] bool spawn_common(Host& host, const Kind& kind, Body body, uint32_t mailbox_cap,
+                                bool first_turn, ActorId& out) noexcept;
+
 // Undoes a spawn, with all children of the new actor, before any of them had a turn: the parent is
 // not told. For starts that fail half-way.
 void abort_start(Host& host, ActorId id) noexcept;

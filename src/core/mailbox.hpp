@@ -17,19 +17,25 @@
 
 namespace jzx::core {
 
+// Is there room by what was seen last? `sent_mark` may have a part of the generation below it. No:
+// perhaps there is. See state_word.hpp why this is exact; relaxed: a bound that only grows, and the
+// exchange that follows decides.
+[[nodiscard]] inline bool has_room_as_seen(uint32_t sent_mark, uint32_t full_at) noexcept {
+  // It wraps, so the sign tells.
+  return static_cast<int32_t>(sent_mark - full_at) < 0;
+}
+
 // May one more user message be queued? `sent` is from the state word; see there why this is exact.
-[[nodiscard]] inline bool has_room_for_user(Actor& actor, uint32_t sent) noexcept {
-  const auto since = [sent](uint32_t handled) { return (sent - handled) & StateWord::kSentMask; };
+[[nodiscard]] inline bool has_room_for_user(const Actor& actor, uint32_t sent) noexcept {
   // relaxed, here and below: counters that only grow; the exchange that follows makes it exact.
-  const uint32_t limit = actor.user_limit();
-  const uint32_t seen = actor.handled_seen.load(std::memory_order_relaxed);
-  if (since(StateWord::count_of_mark(seen)) < limit) return true;
+  const uint32_t seen = actor.full_at.load(std::memory_order_relaxed);
+  if (has_room_as_seen(StateWord::mark_of_count(sent), seen)) return true;
   // That was an old look. The consumer's line is read only now, about once per full mailbox.
+  const uint32_t limit = actor.user_limit();
   const uint32_t handled = actor.handled.load(std::memory_order_relaxed);
-  actor.handled_seen.store(StateWord::mark_of_count(handled), std::memory_order_relaxed);
   // `sent` may be older than `handled`, and then the difference wraps; that is an empty queue (and
   // the exchange will fail, since more has been sent).
-  const uint32_t difference = since(handled);
+  const uint32_t difference = (sent - handled) & StateWord::kSentMask;
   const uint32_t now_queued = difference < StateWord::kSentMask / 4 * 3 ? difference : 0;
   if (now_queued < limit) return true;
   // Counted up before its message is admitted and down after it was taken, so this is not too
@@ -42,29 +48,45 @@ namespace jzx::core {
 }
 
 // In one try, by the last look at `handled`. `full` or `gone`: perhaps; admit_user() knows.
-[[nodiscard]] inline Admission admit_user_at_once(Actor& actor, uint32_t generation) noexcept {
-  return actor.state.admit_at_once(generation, [&](uint32_t sent_mark) {
-    // relaxed, both: as in has_room_for_user().
-    return sent_mark - actor.handled_seen.load(std::memory_order_relaxed) <
-           actor.user_limit_mark.load(std::memory_order_relaxed);
+[[nodiscard]] inline Admission admit_user_at_once(Actor& actor, ActorId id) noexcept {
+  return actor.state.admit_at_once(id, [&](uint32_t sent_mark) {
+    // relaxed: see has_room_as_seen().
+    return has_room_as_seen(sent_mark, actor.full_at.load(std::memory_order_relaxed));
   });
 }
 
 [[nodiscard]] inline Admission admit_user(Actor& actor, uint32_t generation) noexcept {
-  return actor.state.admit(generation,
-                           [&](uint32_t sent) { return has_room_for_user(actor, sent); });
+  // relaxed: as in has_room_for_user().
+  uint32_t seen = actor.full_at.load(std::memory_order_relaxed);
+  uint32_t sent_mark = 0;
+  const Admission admission = actor.state.admit(generation, [&](uint32_t sent) {
+    sent_mark = StateWord::mark_of_count(sent);
+    return has_room_for_user(actor, sent);
+  });
+  // Leaves its look for those who come after. Only now: what was admitted keeps the slot, so the
+  // limit is this actor's and not the next one's. And not over a newer look: who is kept from it
+  // for long would leave one that lies a lap behind.
+  if (admission < Admission::full && !has_room_as_seen(sent_mark, seen)) {
+    actor.full_at.compare_exchange_strong(seen, actor.room_ends_at(), std::memory_order_relaxed);
+  }
+  return admission;
+}
+
+inline void enqueue_first(Actor& actor, Envelope& envelope) noexcept {
+  JZX_ASSERT(actor.inbox == nullptr);
+  envelope.next = nullptr;
+  actor.inbox = &envelope;
 }
 
 // Puts an admitted message where its admission says. True: submit the actor.
 [[nodiscard]] inline bool enqueue(Actor& actor, Envelope& envelope, Admission admission) noexcept {
-  if (admission == Admission::first) {
-    JZX_ASSERT(actor.inbox == nullptr);
-    envelope.next = nullptr;
-    actor.inbox = &envelope;
-    return true;
-  }
+  if (admission == Admission::first) return enqueue_first(actor, envelope), true;
   actor.arrivals.push(envelope);
   return false;
+}
+
+[[nodiscard]] inline uint32_t handled_count(const Actor& actor) noexcept {
+  return actor.handled.load(std::memory_order_relaxed);  // the consumer's own counter
 }
 
 // The consumer: is there a message in the inbox, now that the arrivals were looked at?
@@ -74,6 +96,11 @@ namespace jzx::core {
   if (arrived == nullptr) return false;
   actor.inbox = arrived;
   return true;
+}
+
+// The consumer. False: there is no message, unless one comes now.
+[[nodiscard]] inline bool may_have_mail(const Actor& actor) noexcept {
+  return actor.inbox != nullptr || !actor.arrivals.looks_empty();
 }
 
 // The consumer, or while there is none: all mail is in the inbox afterwards, for who wants to see
@@ -88,15 +115,14 @@ inline void gather(Actor& actor) noexcept {
 // The consumer: `envelope` is the first in the inbox, and no longer counts as queued.
 inline void take_from_inbox(Actor& actor, Envelope& envelope, uint32_t flags) noexcept {
   actor.inbox = envelope.next;
-  // relaxed: only the consumer writes it; senders need a number that does not run ahead.
-  const uint32_t handled = actor.handled.load(std::memory_order_relaxed);
-  actor.handled.store(handled + 1, std::memory_order_relaxed);
+  // Senders need a number that does not run ahead.
+  base::add_alone(actor.handled, 1u);
   if ((flags & Envelope::kSystem) != 0) [[unlikely]] {
     // release: after `handled`; pairs with the acquire in has_room_for_user().
     actor.system_queued.fetch_sub(1, std::memory_order_release);
-    // Users refresh their look when they send. Where nobody does, it must not get a lap behind.
-    if (handled % (1u << 20) == 0) {
-      actor.handled_seen.store(StateWord::mark_of_count(handled), std::memory_order_relaxed);
+    // Users refresh the look when they send. Where nobody does, it must not get a lap behind.
+    if (handled_count(actor) % (1u << 20) == 0) {
+      actor.full_at.store(actor.room_ends_at(), std::memory_order_relaxed);
     }
   }
 }
@@ -115,10 +141,6 @@ inline void give_back(Actor& actor, uint32_t system_messages) noexcept {
   actor.handled.store(actor.handled.load(std::memory_order_relaxed) - system_messages,
                       std::memory_order_relaxed);
   actor.system_queued.fetch_add(system_messages, std::memory_order_relaxed);
-}
-
-[[nodiscard]] inline uint32_t handled_count(const Actor& actor) noexcept {
-  return actor.handled.load(std::memory_order_relaxed);  // the consumer's own counter
 }
 
 // For park() and retire(): the messages that were taken, or that the body has put aside.

@@ -59,12 +59,20 @@ template <class Fill>
   Actor* actor = host.actors.find(slot_of(target));
   if (actor == nullptr) [[unlikely]]
     return false;
-  const Admission admission = admit_user_at_once(*actor, generation_of(target));
-  if (admission >= Admission::full) [[unlikely]]
-    return false;
-  ++host.counters.accepted;
-  if (enqueue(*actor, fill(), admission)) host.submit(*actor);
-  return true;
+  // Each outcome has its way to the end, so that none is looked at again.
+  switch (admit_user_at_once(*actor, target)) {
+    case Admission::first:
+      enqueue_first(*actor, fill());
+      ++host.counters.accepted;
+      host.submit(*actor);
+      return true;
+    case Admission::queued:
+      ++host.counters.accepted;
+      actor->arrivals.push(fill());
+      return true;
+    default:
+      return false;
+  }
 }
 
 // The same for a raw message, in an envelope from the host's own ones.

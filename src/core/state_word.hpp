@@ -61,6 +61,9 @@ class StateWord {
   static constexpr uint32_t kSentMask = (1u << 25) - 1;
   // Half of the counter's range is the users' and half is headroom for system messages.
   static constexpr uint32_t kMaxUserLimit = 1u << 24;
+  // See admit_at_once().
+  static constexpr int kSlotBits = 28;
+  static constexpr uint32_t kMostSlots = 1u << kSlotBits;
 
   // ---- marks ----
 
@@ -90,12 +93,13 @@ class StateWord {
   }
 
   // The same in one try: `full` also if somebody else was quicker. For a path that has another.
-  // `has_room(mark)` gets `sent` as a mark.
+  // `id` has the generation above a slot below kMostSlots. `has_room(mark)` gets `sent` as a mark.
   template <class HasRoom>
-  [[nodiscard]] Admission admit_at_once(uint32_t generation, HasRoom&& has_room) noexcept {
+  [[nodiscard]] Admission admit_at_once(uint64_t id, HasRoom&& has_room) noexcept {
     uint64_t word = word_.load(std::memory_order_acquire);  // as in admit()
-    const uint64_t who = word & (kGenerationBits | kClosed);
-    if (who != generation_bits(generation)) return Admission::gone;
+    // The generations on top of each other, and below them closed and exit on bits that no slot
+    // has: all are to be equal, in one comparison.
+    if (((word << kIdShift) ^ id) >> kSlotBits != 0) return Admission::gone;
     if (!has_room(static_cast<uint32_t>(word >> 32))) return Admission::full;
     if ((word & (kScheduled | kSuspended)) != 0) {
       return exchange(word, word + kOneSent) ? Admission::queued : Admission::full;
@@ -150,13 +154,13 @@ class StateWord {
     }
   }
 
-  // The same in one try, for a running actor to which nothing has happened. False: perhaps it can;
-  // park() knows.
-  [[nodiscard]] bool park_at_once(uint32_t handled) noexcept {
-    uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
-    const uint64_t difference = word ^ (static_cast<uint64_t>(handled) << kSentShift);
-    if ((difference & (kSentBits | kFlagBits)) != kScheduled) return false;
-    return exchange(word, word - kScheduled);
+  // The same in one try, for a running actor to which nothing has happened: so its word is known
+  // without a look. False: perhaps it can; park() knows.
+  [[nodiscard]] bool park_at_once(uint32_t handled, uint32_t generation) noexcept {
+    const uint64_t idle =
+        (static_cast<uint64_t>(handled) << kSentShift) | generation_bits(generation);
+    uint64_t scheduled = idle + kScheduled;
+    return exchange(scheduled, idle);
   }
 
   // The body waits for its waker, unless that came already or it was asked to exit. One that is
@@ -247,12 +251,12 @@ class StateWord {
   // As every free slot: no id, not even one made up with generation 0, is let in.
   static constexpr uint64_t kFree = kExitBits | kClosed;
   static constexpr int kGenerationShift = 7;
-  static constexpr uint64_t kFlagBits = (1u << kGenerationShift) - 1;
-  static constexpr uint64_t kGenerationBits = 0xffffffffull << kGenerationShift;
+  static constexpr int kIdShift = 32 - kGenerationShift;
   static constexpr int kSentShift = 39;
   static constexpr int kMarkShift = kSentShift - 32;
   static constexpr uint64_t kOneSent = 1ull << kSentShift;
   static constexpr uint64_t kSentBits = ~(kOneSent - 1);
+  static_assert(kClosed << kIdShift == kMostSlots, "what admit_at_once() compares");
 
   static constexpr bool is_free(uint64_t word) noexcept { return (word & kExitBits) == kExitBits; }
   static constexpr uint32_t generation_of(uint64_t word) noexcept {

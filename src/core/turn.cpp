@@ -161,9 +161,11 @@ void settle(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
   } else {
     turn.finish();
   }
-  if (actor.has_note(kFullNoted)) tell_full(host, actor);
-  if (actor.has_note(kSenderWaits)) call_senders(host, actor);
-  if (actor.has_note(kTimersWaiting)) deliver_waiting_timers(host, actor);
+  if (actor.attention.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    if (actor.has_note(kFullNoted)) tell_full(host, actor);
+    if (actor.has_note(kSenderWaits)) call_senders(host, actor);
+    if (actor.has_note(kTimersWaiting)) deliver_waiting_timers(host, actor);
+  }
   switch (outcome) {
     case Outcome::wants_mail:
       if (!actor.state.park(taken_count(actor), false)) host.submit(actor);

@@ -17,10 +17,26 @@
 
 namespace jzx::core {
 
+// The first message of a turn, if nothing is unusual about it; it is still queued. nullptr: perhaps
+// there is one; Turn::take() knows.
+[[nodiscard]] inline Envelope* see_first(const Host& host, const Actor& actor) noexcept {
+  // relaxed: a flag on its own; whoever set it waits for the turn to end.
+  const bool is_halted = host.halted.load(std::memory_order_relaxed);
+  Envelope* envelope = actor.inbox;
+  return envelope != nullptr && !is_halted && envelope->flags == 0 ? envelope : nullptr;
+}
+inline void take_seen(Host& host, Actor& actor, Envelope& first) noexcept {
+  host.note_step(first.type);
+  take_from_inbox(actor, first, 0);
+}
+
 class Turn {
  public:
   Turn(Host& the_host, Actor& the_actor) noexcept
       : host(the_host), actor(the_actor), steps_before_(the_host.steps()) {}
+  // Of a turn that has taken one message, which is still in hand or has ended.
+  Turn(Host& the_host, Actor& the_actor, Envelope* in_hand) noexcept
+      : host(the_host), actor(the_actor), in_hand_(in_hand), steps_before_(the_host.steps() - 1) {}
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
@@ -48,20 +64,21 @@ class Turn {
   // The message that the sender left in the inbox, if there is nothing unusual about it. nullptr:
   // perhaps there is one; take() knows.
   [[nodiscard]] Envelope* take_first(Host& the_host, Actor& the_actor) noexcept {
-    // relaxed: a flag on its own; whoever set it waits for the turn to end.
-    const bool is_halted = the_host.halted.load(std::memory_order_relaxed);
-    Envelope* envelope = the_actor.inbox;
-    if (envelope == nullptr || is_halted || envelope->flags != 0) return nullptr;
-    take_from_inbox(the_actor, *envelope, 0);
-    the_host.note_step(envelope->type);
+    Envelope* envelope = see_first(the_host, the_actor);
+    if (envelope == nullptr) return nullptr;
+    take_seen(the_host, the_actor, *envelope);
     in_hand_ = envelope;
     return envelope;
   }
-  // Ends the first message. False: perhaps there is more; take() knows.
+  // Ends the first message, which is still in hand. False: perhaps there is more; take() knows.
   [[nodiscard]] bool ends_with_first(Host& the_host, Actor& the_actor) noexcept {
-    if (in_hand_ != nullptr) the_host.finish_plain(*in_hand_);
+    the_host.finish_plain(*in_hand_);
     in_hand_ = nullptr;
-    return the_actor.inbox == nullptr && the_actor.arrivals.looks_empty();
+    return !may_have_mail(the_actor);
+  }
+  // The message in hand has ended.
+  void finish_ended(Host& the_host) noexcept {
+    the_host.finish_ended(*std::exchange(in_hand_, nullptr));
   }
   // Ends it, if it is the message in hand and that takes a few instructions. False: nothing was
   // done.
@@ -110,17 +127,21 @@ class Turn {
   [[nodiscard]] bool pop(Host& the_host, Actor& the_actor) noexcept {
     Envelope& envelope = *the_actor.inbox;
     const uint32_t flags = envelope.flags;
-    take_from_inbox(the_actor, envelope, flags);
     the_host.note_step(envelope.type);
-    if ((flags & (Envelope::kNotice | Envelope::kTapped)) != 0 &&
-        !is_for_body(the_host, the_actor, envelope)) [[unlikely]] {
-      the_host.finish(envelope);
-      return false;
+    if (flags == 0) [[likely]] {
+      take_from_inbox(the_actor, envelope, 0);
+    } else {
+      take_from_inbox(the_actor, envelope, flags);
+      if (!is_for_body(the_host, the_actor, envelope)) {
+        the_host.finish(envelope);
+        return false;
+      }
     }
     in_hand_ = &envelope;
     return true;
   }
-  // Tells the tap. A notice's cause may have been withdrawn: then it is not for the body.
+  // Tells the tap, if it wants to hear. A notice's cause may have been withdrawn: then it is not
+  // for the body.
   [[nodiscard]] static bool is_for_body(Host& host, Actor& actor,
                                         const Envelope& envelope) noexcept;
   [[nodiscard]] static bool is_withdrawn(const Envelope& envelope) noexcept {
@@ -159,10 +180,37 @@ inline void end_turn(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
   // relaxed: flags on their own.
   if (outcome == Outcome::wants_mail && actor.attention.load(std::memory_order_relaxed) == 0) {
     JZX_ASSERT(turn.in_hand() == nullptr);  // take() had nothing more
-    if (actor.state.park_at_once(taken_count(actor))) [[likely]]
+    if (actor.state.park_at_once(taken_count(actor), generation_of(actor.id()))) [[likely]]
       return;
   }
   settle(host, actor, turn, outcome);
+}
+
+// A turn for one message, without a Turn: for kinds whose code cannot reach one, or not for this
+// message. What such a turn takes is, above all, stores; a processor makes one a cycle.
+//   can_handle(envelope)   is it for handle()?
+//   handle(envelope)       handles and ends it. False: it failed, and is what end_turn() was told.
+//   rest(has_begun)        the turn of everybody else, or what is left of this one.
+template <class CanHandle, class Handle, class Rest>
+[[gnu::always_inline]] inline void run_short_turn(Host& host, Actor& actor, CanHandle&& can_handle,
+                                                  Handle&& handle, Rest&& rest) {
+  // relaxed: flags on their own.
+  if (actor.attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    return run_unusual_turn(host, actor);
+  Envelope* envelope = see_first(host, actor);
+  if (envelope == nullptr || !can_handle(*envelope)) return rest(false);
+  host.set_acting(actor.id());
+  take_seen(host, actor, *envelope);
+  if (!handle(*envelope)) [[unlikely]]
+    return;
+  host.finish_ended_plain(*envelope);
+  if (may_have_mail(actor)) return rest(true);
+  host.set_acting(kNobody);
+  // relaxed: as above.
+  if (actor.attention.load(std::memory_order_relaxed) != 0 ||
+      !actor.state.park_at_once(taken_count(actor), generation_of(actor.id()))) [[unlikely]] {
+    rest(true);
+  }
 }
 
 // `resume(turn)` is the kind's resume().

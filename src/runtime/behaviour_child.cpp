@@ -44,9 +44,15 @@ supervise::ChildFactory* make_behaviour_child(const base::Allocator& allocator,
 }
 
 Errc spawn_behaviour(core::Host& host, const jzx_spawn_opts& options, ActorId& out) noexcept {
+  const core::Body body = kinds::behaviour_body(options.behavior, options.state);
+  if (options.supervisor == core::kNobody && options.name == nullptr &&
+      core::spawn_common(host, kinds::behaviour_kind, body, options.mailbox_cap, false, out))
+      [[likely]] {
+    return Errc::ok;
+  }
   core::SpawnOptions spawn;
   spawn.kind = &kinds::behaviour_kind;
-  spawn.body = kinds::behaviour_body(options.behavior, options.state);
+  spawn.body = body;
   spawn.mailbox_cap = options.mailbox_cap;
   spawn.label = options.name;
   spawn.parent = options.supervisor;

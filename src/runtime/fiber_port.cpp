@@ -40,18 +40,34 @@ Errc spawn_on(core::Host& host, kinds::Fiber& fiber, const SpawnRequest& request
 
 void* body_of(FiberSeat& seat) noexcept { return fiber_in(seat).body(); }
 
-[[gnu::noinline]] Errc finish_fiber(Port& port, FiberSeat& seat, const SpawnRequest& request,
-                                    ActorId& out) noexcept {
-  kinds::Fiber& fiber = fiber_in(seat);
-  fiber.note_body();
-  if (core::Host* here = port.host_here_inlined()) [[likely]]
-    return spawn_on(*here, fiber, request, out);
+namespace {
+
+// Of one that asks for more than a body, or of a spawn that may fail.
+[[gnu::noinline]] Errc finish_uncommon(Port& port, core::Host* here, kinds::Fiber& fiber,
+                                       const SpawnRequest& request, ActorId& out) noexcept {
+  if (here != nullptr) return spawn_on(*here, fiber, request, out);
   runtime::Call call(port);
   if (call) return spawn_on(call.host(), fiber, request, out);
   // The system was closed since begin_fiber(): there is no host to be used any more.
   fiber.destroy_body();
   kinds::give_fiber(port.system, fiber);
   return Errc::loop_closed;
+}
+
+}  // namespace
+
+[[gnu::noinline]] Errc finish_fiber(Port& port, FiberSeat& seat, const SpawnRequest& request,
+                                    ActorId& out) noexcept {
+  kinds::Fiber& fiber = fiber_in(seat);
+  fiber.note_body();
+  core::Host* here = port.host_here_inlined();
+  if (here != nullptr && runtime::is_common(request) &&
+      core::spawn_common(*here, kinds::fiber_kind, kinds::body_for(fiber),
+                         kinds::fiber_mailbox(here->system, request.mailbox_cap), true, out))
+      [[likely]] {
+    return Errc::ok;
+  }
+  return finish_uncommon(port, here, fiber, request, out);
 }
 
 void abort_fiber(Port& port, FiberSeat& seat) noexcept {

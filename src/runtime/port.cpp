@@ -141,14 +141,17 @@ Errc finish_foreign(Port& port, ActorId target, Envelope& envelope) noexcept {
 
 namespace {
 
-// Nothing has happened yet.
-[[gnu::noinline]] Errc finish_rare(Port& port, ActorId target, Envelope& envelope) noexcept {
-  if ((envelope.flags & Envelope::kForeign) != 0) return finish_foreign(port, target, envelope);
-  core::Host& here = *reinterpret_cast<core::Host*>(envelope.next);
+Errc finish_here(Port& port, core::Host& here, ActorId target, Envelope& envelope) noexcept {
   const Errc result = core::send(here, target, envelope);
   if (result != Errc::ok) [[unlikely]]
     return finish_refused(port, here, target, envelope, result);
   return Errc::ok;
+}
+
+// Nothing has happened yet.
+[[gnu::noinline]] Errc finish_rare(Port& port, ActorId target, Envelope& envelope) noexcept {
+  if ((envelope.flags & Envelope::kForeign) != 0) return finish_foreign(port, target, envelope);
+  return finish_here(port, *reinterpret_cast<core::Host*>(envelope.next), target, envelope);
 }
 
 }  // namespace
@@ -164,15 +167,30 @@ Errc finish_send(Port& port, ActorId target, Envelope& envelope) noexcept {
 
 namespace {
 
-// Nothing has happened yet.
-[[gnu::noinline]] Errc send_words_rare(Port& port, ActorId target, const MessageType& type,
-                                       uint64_t first, uint64_t second) noexcept {
+// There is no envelope for it.
+Errc end_words(const MessageType& type, uint64_t first, uint64_t second, Errc error) noexcept {
+  Envelope envelope(&type, 0, 0);
+  new (envelope.storage) uint64_t[2]{first, second};
+  end_message(envelope);
+  return error;
+}
+
+// Nothing has happened yet, in both.
+[[gnu::noinline]] Errc send_words_outside(Port& port, ActorId target, const MessageType& type,
+                                          uint64_t first, uint64_t second) noexcept {
   Errc error = Errc::ok;
   Envelope* envelope = begin_send(port, error);
-  if (envelope == nullptr) return error;
+  if (envelope == nullptr) return end_words(type, first, second, error);
   envelope->type = &type;
   new (envelope->storage) uint64_t[2]{first, second};
   return finish_rare(port, target, *envelope);
+}
+[[gnu::noinline]] Errc send_words_rare(core::Host& here, ActorId target, const MessageType& type,
+                                       uint64_t first, uint64_t second) noexcept {
+  Envelope* envelope = here.envelopes.take(&type, here.acting());
+  if (envelope == nullptr) return end_words(type, first, second, Errc::no_memory);
+  new (envelope->storage) uint64_t[2]{first, second};
+  return finish_here(*static_cast<Port*>(here.port), here, target, *envelope);
 }
 
 }  // namespace
@@ -180,15 +198,17 @@ namespace {
 [[gnu::noinline]] Errc send_words(Port& port, ActorId target, const MessageType& type,
                                   uint64_t first, uint64_t second) noexcept {
   auto* here = static_cast<core::Host*>(base::Executor::current_inlined());
-  if (here != nullptr && here->port == &port && here->envelopes.has_own() &&
-      core::send_common(*here, target, [&]() -> Envelope& {
+  if (here == nullptr || here->port != &port) [[unlikely]]
+    return send_words_outside(port, target, type, first, second);
+  // From here on `port` is not needed, which spares a register.
+  if (here->envelopes.has_own() && core::send_common(*here, target, [&]() -> Envelope& {
         Envelope& envelope = here->envelopes.take_own(&type, here->acting());
         new (envelope.storage) uint64_t[2]{first, second};
         return envelope;
       })) [[likely]] {
     return Errc::ok;
   }
-  return send_words_rare(port, target, type, first, second);
+  return send_words_rare(*here, target, type, first, second);
 }
 
 Errc try_send(Port& port, ActorId target, Envelope& envelope) noexcept {
@@ -227,8 +247,16 @@ void wake(Port& port) noexcept {
 
 // ---- actors ----
 
-Errc spawn(Port& port, const ActorType& type, void* instance, const SpawnRequest& request,
-           ActorId& out) noexcept {
+// Not inlined, also not by a linker: see Executor::current_inlined().
+[[gnu::noinline]] Errc spawn(Port& port, const ActorType& type, void* instance,
+                             const SpawnRequest& request, ActorId& out) noexcept {
+  core::Host* here = port.host_here_inlined();
+  if (here != nullptr && port.is_open() && runtime::is_common(request) &&
+      core::spawn_common(*here, kinds::handlers_kind_for(type), kinds::body_for(type, instance),
+                         request.mailbox_cap, type.on_start != nullptr, out)) [[likely]] {
+    port.types.note(type);
+    return Errc::ok;
+  }
   Call call(port);
   if (!call) return type.destroy(instance, port), Errc::loop_closed;
   core::SpawnOptions options = runtime::spawn_options(call.host(), request);

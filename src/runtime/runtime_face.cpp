@@ -58,7 +58,7 @@ RuntimeSystem* runtime_behind(detail::Port* port) noexcept {
 struct BlockingJob final : base::Runnable {
   explicit BlockingJob(std::function<void()> function)
       : Runnable(&run_job), work(std::move(function)) {
-    standing.home = base::kBlockingPool;
+    standing = {base::Priority::normal, base::kBlockingPool, false};
   }
   static void run_job(base::Runnable& self, base::Executor&) {
     auto* job = static_cast<BlockingJob*>(&self);

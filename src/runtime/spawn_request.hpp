@@ -1,6 +1,9 @@
 // From what the typed edge asks for to what the core spawns, for all bodies alike.
 #pragma once
 
+#include <cstddef>
+#include <cstring>
+
 #include <jzx/detail/port.hpp>
 
 #include "core/lifecycle.hpp"
@@ -26,6 +29,16 @@ namespace jzx::runtime {
   return options;
 }
 
+// Does it ask for nothing but a body, and perhaps a mailbox?
+[[nodiscard]] inline bool is_common(const detail::SpawnRequest& request) noexcept {
+  using detail::SpawnRequest;
+  constexpr SpawnRequest kUsual;
+  static_assert(offsetof(SpawnRequest, is_quiet) == offsetof(SpawnRequest, high_water) + 7);
+  const uint64_t others =
+      reinterpret_cast<uintptr_t>(request.label) | request.parent | request.link | request.watcher;
+  return others == 0 && std::memcmp(&request.high_water, &kUsual.high_water, 8) == 0;
+}
+
 struct Spawned {
   Errc error = Errc::ok;
   bool is_body_ended = false;  // it lived, but could not be bound as it should be
@@ -34,7 +47,8 @@ struct Spawned {
 [[nodiscard]] Spawned spawn_and_bind(core::Host& host, const core::SpawnOptions& options,
                                      const detail::SpawnRequest& request, ActorId& out) noexcept;
 
-// Spawns it, linked and monitored as the request says before it has its first turn.
+// Spawns it, linked and monitored as the request says before it has its first turn. `options` have
+// the body, and what the request asks for.
 [[nodiscard]] inline Spawned spawn_bound(core::Host& host, const core::SpawnOptions& options,
                                          const detail::SpawnRequest& request,
                                          ActorId& out) noexcept {

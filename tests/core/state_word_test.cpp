@@ -6,6 +6,7 @@
 #include <ostream>
 #include <string>
 
+#include "core/actor.hpp"
 #include "core/rig.hpp"
 
 namespace jzx::core {
@@ -77,6 +78,14 @@ TEST(StateWord, AUserMessageSchedulesOnlyAnIdleActorAndNeverAClosedOne) {
     EXPECT_EQ(word.admit(kGeneration, room), row.result);
     EXPECT_EQ(word.is_scheduled(), row.is_scheduled_after);
     EXPECT_EQ(word.sent(), row.result == Admission::gone ? 0u : 1u);
+    // The short way, from the lowest and from the highest slot.
+    for (const uint32_t slot : {0u, StateWord::kMostSlots - 1}) {
+      StateWord at_once;
+      bring(at_once, row.from);
+      EXPECT_EQ(at_once.admit_at_once(make_id(slot, kGeneration), room), row.result);
+      EXPECT_EQ(at_once.is_scheduled(), row.is_scheduled_after);
+      EXPECT_EQ(at_once.sent(), row.result == Admission::gone ? 0u : 1u);
+    }
   }
 }
 
@@ -154,6 +163,8 @@ TEST(StateWord, NothingTouchesALifeOfAnotherGeneration) {
       bring(word, from);
       const bool was_scheduled = word.is_scheduled();
       EXPECT_EQ(word.admit(generation, room), Admission::gone);
+      EXPECT_EQ(word.admit_at_once(make_id(3, generation), room), Admission::gone);
+      EXPECT_FALSE(word.park_at_once(0, generation));
       EXPECT_EQ(word.admit_system(generation), Admission::gone);
       EXPECT_EQ(word.request_exit(generation, ExitReason::fail), Wake::gone);
       EXPECT_EQ(word.wake(generation), Wake::gone);
@@ -169,6 +180,7 @@ TEST(StateWord, AFullMailboxRefusesAndChangesNothing) {
   StateWord word;
   bring(word, Begin::idle);
   EXPECT_EQ(word.admit(kGeneration, no_room), Admission::full);
+  EXPECT_EQ(word.admit_at_once(make_id(3, kGeneration), no_room), Admission::full);
   EXPECT_EQ(word.sent(), 0u);
   EXPECT_FALSE(word.is_scheduled());
 }
@@ -193,6 +205,19 @@ TEST(StateWord, ItParksOnlyWithNothingLeftToDo) {
   EXPECT_FALSE(word.park(0, false)) << "a message is on its way";
   EXPECT_TRUE(word.park(1, false));
   EXPECT_FALSE(word.is_scheduled());
+}
+
+TEST(StateWord, TheShortWayToParkIsForOneToWhomNothingHasHappened) {
+  for (const Begin from : {Begin::idle, Begin::scheduled, Begin::woken, Begin::suspended,
+                           Begin::asked_to_exit, Begin::closed, Begin::parked_stopping}) {
+    SCOPED_TRACE(static_cast<int>(from));
+    StateWord word;
+    bring(word, from);
+    const bool was_scheduled = word.is_scheduled();
+    EXPECT_FALSE(word.park_at_once(1, kGeneration)) << "a message is on its way";
+    EXPECT_EQ(word.park_at_once(0, kGeneration), from == Begin::scheduled);
+    EXPECT_EQ(word.is_scheduled(), was_scheduled && from != Begin::scheduled);
+  }
 }
 
 TEST(StateWord, ARequestToExitKeepsItFromParkingUntilItIsStopping) {
@@ -268,6 +293,8 @@ TEST(StateWord, TheCountOfSentMessagesWrapsWithoutTouchingItsNeighbours) {
   for (uint32_t n = 0; n < 1000; ++n, ++handled) (void)word.admit_system(kGeneration);
   EXPECT_EQ(word.sent(), 1000u);
   EXPECT_TRUE(word.park(handled + (StateWord::kSentMask + 1), false)) << "modulo the counter";
+  EXPECT_EQ(word.admit(kGeneration, room), Admission::first);
+  EXPECT_TRUE(word.park_at_once(handled + 1 + (StateWord::kSentMask + 1), kGeneration));
   EXPECT_TRUE(word.is(kGeneration));
 }
 

@@ -29,6 +29,7 @@ struct Message {
 class Mailbox {
  public:
   static constexpr uint32_t kFirstGeneration = 7;
+  static constexpr uint32_t kSlot = core::StateWord::kMostSlots - 1;  // of its id
 
   explicit Mailbox(uint32_t user_limit, bool first_turn = false) : limit_(user_limit) {
     move_in(first_turn);
@@ -49,7 +50,8 @@ class Mailbox {
   core::Admission send(Message& message, uint32_t to_generation) {
     message.generation = to_generation;
     core::Admission admission = core::Admission::full;
-    if (takes_short_ways) admission = core::admit_user_at_once(actor, to_generation);
+    if (takes_short_ways)
+      admission = core::admit_user_at_once(actor, core::make_id(kSlot, to_generation));
     if (admission >= core::Admission::full) admission = core::admit_user(actor, to_generation);
     if (admission >= core::Admission::full) return admission;
     ++accepted;
@@ -100,7 +102,8 @@ class Mailbox {
   [[nodiscard]] bool park(bool stopping = false) {
     is_submitted_ = false;
     const uint32_t handled_now = core::handled_count(actor);
-    if (takes_short_ways && !stopping && actor.state.park_at_once(handled_now)) return true;
+    if (takes_short_ways && !stopping && actor.state.park_at_once(handled_now, generation))
+      return true;
     if (actor.state.park(handled_now, stopping)) return true;
     is_submitted_ = true;
     return false;

@@ -17,7 +17,8 @@ class Port;
 
 // ---- messages, from any thread ----
 
-// A message that is a word or two, in one call: no destructor, nothing that can throw.
+// A message that is a word or two, in one call: one that may be moved as it lies. If it is refused
+// it has been ended.
 JZX_API Errc send_words(Port& port, ActorId target, const MessageType& type, uint64_t first,
                         uint64_t second) noexcept;
 
@@ -45,16 +46,17 @@ JZX_API void wake(Port& port) noexcept;
 
 struct SpawnRequest {
   const char* label = nullptr;
-  uint32_t mailbox_cap = 0;
   ActorId parent = 0;
-  uint8_t priority = 2;  // of jzx::Priority
-  uint8_t home = 255;    // a worker, or one of jzx::Placement
-  uint8_t overload = 0;  // of jzx::Overload
-  uint32_t high_water = 0;
   ActorId link = 0;     // is linked to it from the start
   ActorId watcher = 0;  // monitors it from the start
   uint64_t* monitor_ref = nullptr;
+  // These five in one word, so that the library sees by one look that they are as usual.
+  uint32_t high_water = 0;
+  uint8_t priority = 2;   // of jzx::Priority
+  uint8_t home = 255;     // a worker, or one of jzx::Placement
+  uint8_t overload = 0;   // of jzx::Overload
   bool is_quiet = false;  // the parent is not told of its end
+  uint32_t mailbox_cap = 0;
 };
 
 struct ActorType;

@@ -10,6 +10,7 @@ using base::Runnable;
 namespace {
 
 constexpr auto kFreshLevel = static_cast<uint32_t>(base::Priority::normal);
+constexpr uint32_t kAboveFresh = (1u << kFreshLevel) - 1;
 
 }  // namespace
 
@@ -27,6 +28,15 @@ void ReadyQueues::push_ring(Runnable& work) noexcept {
 }
 
 Runnable* ReadyQueues::next_but_lifo() noexcept {
+  // Mostly it is the turn of what was spawned last, or there is nothing such.
+  const uint32_t picks = picks_ + 1 + in_a_row_;
+  if (in_a_row_ < kInARow && picks < kFairEvery && (queued_ & kAboveFresh) == 0) [[likely]] {
+    if (Runnable* work = fresh_.pop()) {
+      picks_ = picks;
+      in_a_row_ = 0;
+      return work;
+    }
+  }
   // After the lifo slot has had its share, the fresh and the others take turns.
   bool others_first = in_a_row_ >= kInARow;
   if (others_first) {
@@ -87,6 +97,11 @@ Runnable* ReadyQueues::next_in_fairness() noexcept {
 
 // Pinned work and the rest take turns.
 Runnable* ReadyQueues::pop(uint32_t level) noexcept {
+  if (!has_thieves_) {
+    Runnable* work = pinned_[level].pop();  // there are no others
+    if (work == nullptr) queued_ &= ~(1u << level);
+    return work;
+  }
   pinned_first_ = !pinned_first_;
   if (pinned_first_) {
     if (Runnable* work = pinned_[level].pop()) return work;

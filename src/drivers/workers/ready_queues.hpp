@@ -47,8 +47,8 @@ class ReadyQueues {
 
   // It was woken. True: there is something new that others may take.
   [[nodiscard]] bool push(base::Runnable& work) noexcept {
-    if (work.standing.level == kFreshNormal) {
-      work.no_longer_fresh();
+    if (work.standing.is_fresh_and_normal()) {
+      work.standing.no_longer_fresh();
       if (!fresh_.push(&work)) push_back(work);
       return true;
     }
@@ -56,7 +56,7 @@ class ReadyQueues {
   }
   // It has had its turn and wants another: behind the others.
   void push_back(base::Runnable& work) noexcept {
-    work.no_longer_fresh();
+    work.standing.no_longer_fresh();
     if (has_thieves_) {
       push_ring(work);
     } else {
@@ -81,7 +81,7 @@ class ReadyQueues {
 
   // nullptr: there is none.
   [[nodiscard]] base::Runnable* next() noexcept {
-    if (in_a_row_ < kInARow && (queued_ & ((1u << lifo_.level()) - 1)) == 0) [[likely]] {
+    if (in_a_row_ < kInARow && (queued_ & lifo_.levels_above()) == 0) [[likely]] {
       if (base::Runnable* work = lifo_.take()) {
         ++in_a_row_;
         return work;
@@ -107,9 +107,6 @@ class ReadyQueues {
   [[nodiscard]] base::LifoSlot& lifo() noexcept { return lifo_; }
 
  private:
-  static constexpr uint8_t kFreshNormal =
-      static_cast<uint8_t>(base::Priority::normal) | base::Standing::kFresh;
-
   [[nodiscard]] base::Runnable* next_but_lifo() noexcept;
   [[nodiscard]] base::Runnable* next_in_fairness() noexcept;
   [[nodiscard]] base::Runnable* pop(uint32_t level) noexcept;

@@ -54,15 +54,15 @@ template <bool kWatched>
 void SharedWorker::run_all_ready() {
   is_worth_looking_ = false;
   (void)take_from_injection();  // once per tick, however busy we are ourselves
+  if (is_searching_ && queues_.has_ready()) found_something();
   for (uint32_t turns = turns_per_tick_; turns > 0; --turns) {
     base::Runnable* work = queues_.next();
     if (work == nullptr) {
       if (!look_around()) return;
       work = queues_.next();
       if (work == nullptr) return;
+      if (is_searching_) found_something();
     }
-    if (is_searching_) [[unlikely]]
-      found_something();
     run_work<kWatched>(*work);
     if (stop_was_requested()) [[unlikely]]
       return;

@@ -36,46 +36,67 @@ class BehaviourKind final : public core::Kind {
   const char* name() const noexcept override { return "behaviour"; }
 
  private:
-  // Most turns are for one message, so the first one has a way of its own, straight and without a
-  // loop.
+  // Most turns are for one message.
   static void run_own(base::Runnable& runnable, base::Executor& executor) {
     auto& actor = static_cast<Actor&>(runnable);
     auto& host = static_cast<core::Host&>(executor);
-    core::run_turn(host, actor, [&](Turn& turn) {
-      return core::guard(turn, [&] {
-        Envelope* envelope = turn.take_first(host, actor);
-        if (envelope == nullptr) [[unlikely]]
-          return handle_mail(host, actor, turn);
-        const Outcome outcome = handle(host, actor, turn, *envelope);
-        if (outcome != Outcome::wants_mail) [[unlikely]]
-          return outcome;
-        if (turn.ends_with_first(host, actor)) [[likely]]
-          return Outcome::wants_mail;
-        return handle_mail(host, actor, turn);
-      });
-    });
+    core::run_short_turn(
+        host, actor, [](const Envelope& first) { return first.type == &raw_message_type; },
+        [&](Envelope& first) {
+          const int64_t result = core::guard(
+              [&]() -> int64_t { return call(host, actor, first); },
+              [&](const char* text) { return panic_at_first(host, actor, first, text), kPanic; });
+          // There is nothing to end about pointers and numbers.
+          if (result == JZX_BEHAVIOR_OK) [[likely]]
+            return true;
+          if (result != kPanic) {
+            end_at_first(host, actor, first, static_cast<jzx_behavior_result>(result));
+          }
+          return false;
+        },
+        [&](bool has_begun) { run_rest(host, actor, has_begun); });
+  }
+  static constexpr int64_t kPanic = int64_t{1} << 40;  // nothing that a behaviour can return
+
+  [[gnu::noinline, gnu::cold]] static void panic_at_first(core::Host& host, Actor& actor,
+                                                          Envelope& first, const char* text) {
+    Turn turn(host, actor, &first);
+    core::end_turn(host, actor, turn, turn.fail(ExitReason::panic, text));
+  }
+  [[gnu::noinline]] static void end_at_first(core::Host& host, Actor& actor, Envelope& first,
+                                             jzx_behavior_result result) {
+    Turn turn(host, actor, &first);
+    core::end_turn(host, actor, turn, end(turn, result));
+  }
+  [[gnu::noinline]] static void run_rest(core::Host& host, Actor& actor, bool has_begun) {
+    host.set_acting(actor.id());
+    const auto run = [&](Turn&& turn) {
+      core::end_turn(host, actor, turn,
+                     core::guard(turn, [&] { return handle_mail(host, actor, turn); }));
+    };
+    has_begun ? run(Turn(host, actor, nullptr)) : run(Turn(host, actor));
   }
 
+  // From the message in hand on, if there is one.
   [[gnu::noinline]] static Outcome handle_mail(core::Host& host, Actor& actor, Turn& turn) {
-    while (Envelope* envelope = turn.take(host, actor)) {
-      const Outcome outcome = handle(host, actor, turn, *envelope);
-      if (outcome != Outcome::wants_mail) return outcome;
+    Envelope* envelope = turn.in_hand();
+    if (envelope == nullptr) envelope = turn.take(host, actor);
+    for (; envelope != nullptr; envelope = turn.take(host, actor)) {
+      if (envelope->type != &raw_message_type) [[unlikely]] {  // a C++ message means nothing to C
+        turn.refuse();
+        continue;
+      }
+      const jzx_behavior_result result = call(host, actor, *envelope);
+      if (result != JZX_BEHAVIOR_OK) [[unlikely]]
+        return end(turn, result);
     }
     return turn.pause();
   }
 
-  // wants_mail: and it goes on.
-  static Outcome handle(core::Host& host, Actor& actor, Turn& turn, Envelope& envelope) {
-    if (envelope.type != &raw_message_type) [[unlikely]] {  // a C++ message means nothing to C
-      turn.refuse();
-      return Outcome::wants_mail;
-    }
+  static jzx_behavior_result call(core::Host& host, Actor& actor, Envelope& envelope) {
     const auto function = reinterpret_cast<jzx_behavior_fn>(actor.body.words[0]);
     jzx_context context{actor.body.words[1], actor.id(), static_cast<jzx_loop*>(host.face)};
-    const jzx_behavior_result result = function(&context, &envelope.as<jzx_message>());
-    if (result == JZX_BEHAVIOR_OK) [[likely]]
-      return Outcome::wants_mail;
-    return end(turn, result);
+    return function(&context, &envelope.as<jzx_message>());
   }
   [[gnu::noinline]] static Outcome end(Turn& turn, jzx_behavior_result result) {
     if (result == JZX_BEHAVIOR_STOP) return Outcome::stopped;

@@ -11,40 +11,53 @@
 
 namespace jzx::kinds {
 
-class Deadline final : private base::Timer {
+class Deadline {
  public:
-  Deadline() noexcept : Timer(&fired) {}
+  Deadline() noexcept {}
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+  ~Deadline() {}
 
   [[nodiscard]] bool is_armed() const noexcept { return home_ != nullptr; }
   void arm(core::Host& host, core::Actor& actor, uint64_t delay_ms) {
-    has_passed_.store(false, std::memory_order_relaxed);  // nobody fires it
-    actor_ = &actor;
-    generation_ = core::generation_of(actor.id());
+    new (&timer_) WakeUp(actor);
     home_ = &host.timer_home();
-    home_->arm(*this, delay_ms);
+    home_->arm(timer_, delay_ms);
   }
   void cancel() {
-    if (home_ != nullptr) (void)std::exchange(home_, nullptr)->disarm(*this);
+    if (home_ != nullptr) (void)std::exchange(home_, nullptr)->disarm(timer_);
   }
-  // relaxed: whoever fires it wakes the actor after that, and a wait looks again when it was woken.
+  // Once it was armed. relaxed: whoever fires it wakes the actor after that, and a wait looks again
+  // when it was woken.
   [[nodiscard]] bool has_passed() const noexcept {
-    return has_passed_.load(std::memory_order_relaxed);
+    return timer_.has_passed.load(std::memory_order_relaxed);
   }
 
  private:
-  static void fired(base::Timer& timer, base::Executor& executor) {
-    auto& self = static_cast<Deadline&>(timer);
-    self.has_passed_.store(true, std::memory_order_relaxed);  // as above
-    core::Actor& actor = *self.actor_;
-    if (actor.state.wake(self.generation_) == core::Wake::submit) {
-      static_cast<core::Host&>(executor).submit(actor);
-    }
-  }
+  struct WakeUp final : base::Timer {
+    explicit WakeUp(core::Actor& the_actor) noexcept
+        : Timer(&fired), actor(the_actor), generation(core::generation_of(the_actor.id())) {}
 
-  core::Actor* actor_ = nullptr;
-  uint32_t generation_ = 0;
-  core::Host* home_ = nullptr;
-  base::Atomic<bool> has_passed_{false};
+    static void fired(base::Timer& timer, base::Executor& executor) {
+      auto& self = static_cast<WakeUp&>(timer);
+      self.has_passed.store(true, std::memory_order_relaxed);  // as above
+      core::Actor& actor = self.actor;
+      if (actor.state.wake(self.generation) == core::Wake::submit) {
+        static_cast<core::Host&>(executor).submit(actor);
+      }
+    }
+
+    core::Actor& actor;
+    const uint32_t generation;
+    base::Atomic<bool> has_passed{false};
+  };
+
+  core::Host* home_ = nullptr;  // of the timer, while it is armed
+  // In a union, since it is long to make, and most fibers end without one: there since it was
+  // armed.
+  union {
+    WakeUp timer_;
+  };
 };
 
 }  // namespace jzx::kinds

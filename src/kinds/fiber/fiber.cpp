@@ -349,11 +349,9 @@ void give_fiber(core::System& system, Fiber& fiber) noexcept {
 void describe_fiber(const core::System& system, Fiber& fiber,
                     core::SpawnOptions& options) noexcept {
   options.kind = &fiber_kind;
-  options.body.words[0] = &fiber;
+  options.body = body_for(fiber);
   options.first_turn = true;
-  const uint32_t wanted =
-      options.mailbox_cap != 0 ? options.mailbox_cap : system.default_mailbox_cap;
-  options.mailbox_cap = std::min(wanted, kMostMail);
+  options.mailbox_cap = fiber_mailbox(system, options.mailbox_cap);
 }
 
 }  // namespace jzx::kinds

@@ -30,6 +30,7 @@
 // Threads: as core::Kind. The body may be on another thread after each wait.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include <jzx/detail/fiber.hpp>
@@ -101,7 +102,10 @@ class Fiber : public Switch, private RunningStack {
   // How often it has waited since.
   [[nodiscard]] uint32_t waits_in_vain() const noexcept { return waits_in_vain_; }
   // Dead-letters what was kept.
-  void drop_mail(core::Host& host, core::Actor& owner) noexcept;
+  void drop_mail(core::Host& host, core::Actor& owner) noexcept {
+    if (kept_.has_memory()) [[unlikely]]
+      drop_kept(host, owner);
+  }
   // Out of what was kept; nullptr: there is none of a user's.
   [[nodiscard]] Envelope* give_up_oldest() noexcept;
   [[nodiscard]] std::vector<const Envelope*> kept_mail() const { return kept_.list(); }
@@ -159,6 +163,7 @@ class Fiber : public Switch, private RunningStack {
   core::Outcome run_body() noexcept;
   void prepare_to_leave(core::Outcome outcome) noexcept;
   void put_aside() noexcept;
+  void drop_kept(core::Host& host, core::Actor& owner) noexcept;
   void keep_in_hand();
   [[nodiscard]] Envelope* take_kept(detail::Receive& receive);
   [[nodiscard]] Envelope* find_from(detail::Receive& receive, Envelope* envelope);
@@ -208,5 +213,10 @@ extern const core::Kind& fiber_kind;
 void give_fiber(core::Host& host, Fiber& fiber) noexcept;
 void give_fiber(core::System& system, Fiber& fiber) noexcept;  // on any thread
 void describe_fiber(const core::System& system, Fiber& fiber, core::SpawnOptions& options) noexcept;
+[[nodiscard]] inline core::Body body_for(Fiber& fiber) noexcept { return {{&fiber, nullptr}}; }
+// Its mailbox, if it asks for one of this capacity; 0: the usual one.
+[[nodiscard]] inline uint32_t fiber_mailbox(const core::System& system, uint32_t wanted) noexcept {
+  return std::min(wanted != 0 ? wanted : system.default_mailbox_cap, kMostMail);
+}
 
 }  // namespace jzx::kinds

@@ -193,9 +193,7 @@ inline void Fiber::end_receive(Envelope& envelope) noexcept {
   }
 }
 
-void Fiber::drop_mail(core::Host& host, Actor& owner) noexcept {
-  if (!kept_.has_memory()) [[likely]]
-    return;
+void Fiber::drop_kept(core::Host& host, Actor& owner) noexcept {
   while (Envelope* envelope = kept_.take_oldest()) core::drop_held(host, owner, *envelope);
   kept_.end(host.system.allocator);
 }

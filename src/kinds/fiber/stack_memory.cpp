@@ -47,7 +47,7 @@ uint32_t touched_bytes(const Stack& stack) noexcept {
   return 0;
 }
 
-void make_fresh(const Stack& stack) noexcept {
+void make_fresh(Stack stack) noexcept {
   madvise(stack.low, static_cast<size_t>(top_page(stack) - stack.low), MADV_DONTNEED);
 }
 

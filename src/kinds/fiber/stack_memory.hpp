@@ -126,7 +126,7 @@ inline constexpr size_t kCanaryWords = 8;
 [[nodiscard]] uint32_t touched_bytes(const Stack& stack) noexcept;
 
 // Gives all pages but the top one back, so that touched_bytes() is about what comes next.
-void make_fresh(const Stack& stack) noexcept;
+void make_fresh(Stack stack) noexcept;
 
 // ---- batches ----
 

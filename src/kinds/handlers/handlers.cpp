@@ -110,25 +110,62 @@ class HandlersKind final : public core::Kind {
   [[nodiscard]] static bool extend(core::System& system, Actor& actor) noexcept;
 
  private:
-  // The turn of an actor without extras. Most turns are for one message, so the first one has a way
-  // of its own, straight and without a loop.
+  // The turn of an actor without extras. Most turns are for one message, and most handlers want no
+  // Context: then nothing is made but the call.
   static void run_own(base::Runnable& runnable, base::Executor& executor) {
     auto& actor = static_cast<Actor&>(runnable);
     auto& host = static_cast<core::Host&>(executor);
-    core::run_turn(host, actor, [&](Turn& turn) {
-      return guard(turn, [&] {
-        Envelope* envelope = turn.take_first(host, actor);
-        if (envelope == nullptr || envelope->type->handle == nullptr) [[unlikely]]
-          return handle_mail<false>(actor, turn);
-        Context context(port_of(host), actor.id(), &turn, envelope);
-        envelope->type->handle(actor.body.words[1], context, *envelope);
-        if (context.wish() != Context::Wish::go_on) [[unlikely]]
-          return obey_and_go_on(actor, turn, context);
-        if (turn.ends_with_first(host, actor)) [[likely]]
-          return Outcome::wants_mail;
-        return handle_mail<false>(actor, turn);
-      });
-    });
+    core::run_short_turn(
+        host, actor, [](const Envelope& first) { return first.type->handle_and_end != nullptr; },
+        [&](Envelope& first) {
+          return core::guard(
+              [&] { return first.type->handle_and_end(actor.body.words[1], first), true; },
+              [&](const char* text) { return panic_at_first(host, actor, first, text), false; });
+        },
+        [&](bool has_begun) { has_begun ? run_rest(host, actor, true) : run_other(host, actor); });
+  }
+  [[gnu::noinline, gnu::cold]] static void panic_at_first(core::Host& host, Actor& actor,
+                                                          Envelope& first, const char* text) {
+    Turn turn(host, actor, &first);
+    core::end_turn(host, actor, turn, panic(turn, text));
+  }
+
+  // The same, for a handler that wants a Context.
+  [[gnu::noinline]] static void run_other(core::Host& host, Actor& actor) {
+    core::run_short_turn(
+        host, actor, [](const Envelope& first) { return first.type->handle != nullptr; },
+        [&](Envelope& first) { return handle_first(host, actor, first); },
+        [&](bool has_begun) { run_rest(host, actor, has_begun); });
+  }
+  [[gnu::always_inline]] static bool handle_first(core::Host& host, Actor& actor, Envelope& first) {
+    constexpr int kGoOn = -1;
+    Turn turn(host, actor, &first);
+    Context context(port_of(host), actor.id(), &turn, &first);
+    const int outcome = core::guard(
+        [&]() -> int {
+          first.type->handle(actor.body.words[1], context, first);
+          if (context.wish() == Context::Wish::go_on) [[likely]]
+            return kGoOn;
+          return static_cast<int>(obey_and_go_on(actor, turn, context));
+        },
+        [&](const char* text) { return static_cast<int>(panic(turn, text)); });
+    if (outcome == kGoOn) [[likely]] {
+      // It is still in hand: to put it aside would have been a wish.
+      if (first.type->destroy != nullptr) first.type->destroy(first);
+      return true;
+    }
+    core::end_turn(host, actor, turn, static_cast<Outcome>(outcome));
+    return false;
+  }
+
+  // What is not for a short turn, or is left of one.
+  [[gnu::noinline]] static void run_rest(core::Host& host, Actor& actor, bool has_begun) {
+    host.set_acting(actor.id());
+    const auto run = [&](Turn&& turn) {
+      core::end_turn(host, actor, turn,
+                     guard(turn, [&] { return handle_mail<false>(actor, turn); }));
+    };
+    has_begun ? run(Turn(host, actor, nullptr)) : run(Turn(host, actor));
   }
 
   // core::guard() for user code in the turn of an actor.
@@ -157,6 +194,11 @@ class HandlersKind final : public core::Kind {
     Envelope* envelope = turn.in_hand();
     if (envelope == nullptr) envelope = turn.take(host, actor);
     for (; envelope != nullptr; envelope = turn.take(host, actor)) {
+      if (!extended && envelope->type->handle_and_end != nullptr) {
+        envelope->type->handle_and_end(instance, *envelope);
+        turn.finish_ended(host);
+        continue;
+      }
       context.begin(envelope);
       if (!extended || !handle_otherwise(actor, context, *envelope)) {
         handle(type, instance, turn, context, *envelope);
@@ -377,11 +419,14 @@ void HandlersKind::destroy(Actor& actor, core::Host& host, ExitReason reason) co
 
 void describe_handlers(const ActorType& type, void* instance,
                        core::SpawnOptions& options) noexcept {
-  // Whether on_start has returned is of interest to on_stop only.
-  options.kind = type.on_start != nullptr && type.on_stop != nullptr ? &unstarted : &started;
-  options.body.words[0] = const_cast<ActorType*>(&type);
-  options.body.words[1] = instance;
+  options.kind = &handlers_kind_for(type);
+  options.body = body_for(type, instance);
   options.first_turn = type.on_start != nullptr;
+}
+
+const core::Kind& handlers_kind_for(const ActorType& type) noexcept {
+  // Whether on_start has returned is of interest to on_stop only.
+  return type.on_start != nullptr && type.on_stop != nullptr ? unstarted : started;
 }
 
 namespace {

@@ -11,5 +11,9 @@ namespace jzx::kinds {
 // What core::spawn needs for an actor of this type.
 void describe_handlers(const detail::ActorType& type, void* instance,
                        core::SpawnOptions& options) noexcept;
+[[nodiscard]] const core::Kind& handlers_kind_for(const detail::ActorType& type) noexcept;
+[[nodiscard]] inline core::Body body_for(const detail::ActorType& type, void* instance) noexcept {
+  return {{const_cast<detail::ActorType*>(&type), instance}};
+}
 
 }  // namespace jzx::kinds

@@ -196,10 +196,10 @@ bool CommandCore::perform_first() {
   if (envelope.trace == static_cast<uint32_t>(CommandKind::send) && killed_.empty()) [[likely]] {
     Actor* actor = actors().actors.find(target);
     if (actor != nullptr && actor->kind == &sync_kind) [[likely]] {
-      const Admission admission = core::admit_user_at_once(*actor, generation_of(target));
+      const Admission admission = core::admit_user_at_once(*actor, target);
       if (admission == Admission::first) [[likely]] {
         ++host().counters.accepted;
-        (void)core::enqueue(*actor, envelope, admission);
+        core::enqueue_first(*actor, envelope);
         delivering_ = &envelope;
         SyncCommandKind::run_own(*actor, host());
         if (delivering_ != nullptr) [[unlikely]]

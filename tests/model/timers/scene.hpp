@@ -179,8 +179,7 @@ class Stage : Observer {
   void clear() {
     place.clear();
     for (SleepingReactor& reactor : reactors) reactor.sleep = Sleep();
-    slot().handled_seen.store(core::StateWord::mark_of_count(core::handled_count(slot())),
-                              std::memory_order_relaxed);
+    slot().full_at.store(slot().room_ends_at(), std::memory_order_relaxed);
     (void)firer.next_deadline_ns();
     firer.fire();
   }
