@@ -170,9 +170,20 @@ struct Ask {
   Promise<R> promise;
 };
 
+// The question in the first word, the promise in the second, as they lie in an Ask.
 template <class M, class R>
-inline constexpr bool moves_as_words<Ask<M, R>> = fits_words<M> && sizeof(M) <= sizeof(uint64_t) &&
-                                                  sizeof(Promise<R>) == sizeof(uint64_t);
+struct MessageWords<Ask<M, R>> {
+  static constexpr bool fits = MessageWords<M>::fits && fits_inline<Ask<M, R>> &&
+                               sizeof(M) <= sizeof(uint64_t) &&
+                               sizeof(Promise<R>) == sizeof(uint64_t);
+
+  static void put(Ask<M, R>&& ask, uint64_t* words) noexcept {
+    MessageWords<M>::put(ask.message, words);
+    alignas(Promise<R>) std::byte place[sizeof(Promise<R>)];
+    new (place) Promise<R>(std::move(ask.promise));
+    std::memcpy(words + 1, place, sizeof(place));
+  }
+};
 
 // Does the handler that runs want to see its message again later?
 [[nodiscard]] bool is_stashing(const Context& context) noexcept;

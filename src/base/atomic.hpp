@@ -6,7 +6,7 @@
 //
 //   Atomic<T>   as std::atomic<T>; every operation names its memory order
 //   Shared<T>   a T that changes hands between threads, ordered by atomics elsewhere
-//   add_alone() to a counter that only one thread writes
+//   add_alone() to a counter that only one thread writes; load_seen(), store_seen(): see there
 //   spin_hint() in loops that wait for another thread
 #pragma once
 
@@ -40,6 +40,24 @@ inline void spin_hint() noexcept {
 }
 inline void yield_thread() noexcept { std::this_thread::yield(); }
 #endif
+
+// A plain word of one thread, at which others take a look now and then. relaxed.
+template <class T>
+[[nodiscard]] inline T load_seen(const T& place) noexcept {
+#ifdef JZX_MODEL
+  return place;
+#else
+  return std::atomic_ref<T>(const_cast<T&>(place)).load(std::memory_order_relaxed);
+#endif
+}
+template <class T>
+inline void store_seen(T& place, T value) noexcept {
+#ifdef JZX_MODEL
+  place = value;
+#else
+  std::atomic_ref<T>(place).store(value, std::memory_order_relaxed);
+#endif
+}
 
 // Adds to a counter that nobody else writes; others may read it. relaxed.
 template <class T>

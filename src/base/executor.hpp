@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "base/atomic.hpp"
 #include "base/end_list.hpp"
 #include "base/list.hpp"
 
@@ -41,10 +42,15 @@ class Standing {
                                     static_cast<unsigned>(home) << kHomeShift)) {}
 
   [[nodiscard]] uint32_t level() const noexcept { return bits_ & kLevelBits; }
-  [[nodiscard]] uint8_t home() const noexcept { return static_cast<uint8_t>(bits_ >> kHomeShift); }
+  // Which never changes, and may be looked at by others.
+  [[nodiscard]] uint8_t home() const noexcept {
+    return static_cast<uint8_t>(load_seen(bits_) >> kHomeShift);
+  }
   // It has not been queued yet: newest first, see StealDeque.
   [[nodiscard]] bool is_fresh() const noexcept { return (bits_ & kFresh) != 0; }
-  void no_longer_fresh() noexcept { bits_ = static_cast<uint16_t>(bits_ & ~kFresh); }
+  void no_longer_fresh() noexcept {
+    if (is_fresh()) store_seen(bits_, static_cast<uint16_t>(bits_ & ~kFresh));
+  }
 
   // As most are, wherever they may run.
   [[nodiscard]] bool is_common() const noexcept {

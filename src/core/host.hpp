@@ -214,6 +214,11 @@ class Host : public base::Executor {
   // needs.
   ExitReason exit_reason = ExitReason::normal;
   ExitText exit_text;
+  // The body threw; it is to end with Outcome::failed.
+  void note_panic(const char* text) noexcept {
+    exit_reason = ExitReason::panic;
+    exit_text = ExitText(text);
+  }
   const Fate* fate = nullptr;  // see Ending
 
   // Whose turn it is: the sender of what is sent now. relaxed: others only take a snapshot.

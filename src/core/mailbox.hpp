@@ -18,7 +18,7 @@
 namespace jzx::core {
 
 // Is there room by what was seen last? `sent_mark` may have a part of the generation below it. No:
-// perhaps there is. See state_word.hpp why this is exact; relaxed: a bound that only grows, and the
+// perhaps there is. See state_word.hpp why this is exact: what was seen is behind what is, and the
 // exchange that follows decides.
 [[nodiscard]] inline bool has_room_as_seen(uint32_t sent_mark, uint32_t full_at) noexcept {
   // It wraps, so the sign tells.
@@ -112,6 +112,13 @@ inline void gather(Actor& actor) noexcept {
   last->next = actor.arrivals.take_all();
 }
 
+// The consumer has taken a system message. Users refresh the look when they send; where nobody
+// does, it must not get a lap behind.
+inline void keep_look_fresh(Actor& actor) noexcept {
+  if (handled_count(actor) % (1u << 20) != 0) return;
+  actor.full_at.store(actor.room_ends_at(), std::memory_order_relaxed);
+}
+
 // The consumer: `envelope` is the first in the inbox, and no longer counts as queued.
 inline void take_from_inbox(Actor& actor, Envelope& envelope, uint32_t flags) noexcept {
   actor.inbox = envelope.next;
@@ -120,10 +127,7 @@ inline void take_from_inbox(Actor& actor, Envelope& envelope, uint32_t flags) no
   if ((flags & Envelope::kSystem) != 0) [[unlikely]] {
     // release: after `handled`; pairs with the acquire in has_room_for_user().
     actor.system_queued.fetch_sub(1, std::memory_order_release);
-    // Users refresh the look when they send. Where nobody does, it must not get a lap behind.
-    if (handled_count(actor) % (1u << 20) == 0) {
-      actor.full_at.store(actor.room_ends_at(), std::memory_order_relaxed);
-    }
+    keep_look_fresh(actor);
   }
 }
 

@@ -60,6 +60,7 @@ void uncount_held(Actor& actor, const Envelope& envelope) noexcept {
   if ((envelope.flags & Envelope::kSystem) != 0) {
     // release: after `handled`, as in take_from_inbox().
     actor.system_queued.fetch_sub(1, std::memory_order_release);
+    keep_look_fresh(actor);
   }
 }
 

@@ -149,7 +149,8 @@ class Turn {
            static_cast<const Notice&>(envelope).is_void();
   }
 
-  // An actor that is run by hand in the middle of a turn takes its steps from the same budget.
+  // An actor that is run by hand in the middle of a turn takes its steps from the same budget,
+  // unless it is by the first message of a short turn.
   [[nodiscard]] bool is_spent(const Host& the_host) const noexcept {
     return the_host.steps() - steps_before_ >= the_host.messages_per_turn;
   }
@@ -189,7 +190,7 @@ inline void end_turn(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
 // A turn for one message, without a Turn: for kinds whose code cannot reach one, or not for this
 // message. What such a turn takes is, above all, stores; a processor makes one a cycle.
 //   can_handle(envelope)   is it for handle()?
-//   handle(envelope)       handles and ends it. False: it failed, and is what end_turn() was told.
+//   handle(envelope)       handles and ends it. False: the turn has been ended already.
 //   rest(has_begun)        the turn of everybody else, or what is left of this one.
 template <class CanHandle, class Handle, class Rest>
 [[gnu::always_inline]] inline void run_short_turn(Host& host, Actor& actor, CanHandle&& can_handle,

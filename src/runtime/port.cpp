@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include <jzx/manual.hpp>
 
@@ -167,10 +168,16 @@ Errc finish_send(Port& port, ActorId target, Envelope& envelope) noexcept {
 
 namespace {
 
+// By copy, since they are the message that the type says, and no numbers.
+void put_words(Envelope& envelope, uint64_t first, uint64_t second) noexcept {
+  const uint64_t words[2] = {first, second};
+  std::memcpy(envelope.storage, words, sizeof(words));
+}
+
 // There is no envelope for it.
 Errc end_words(const MessageType& type, uint64_t first, uint64_t second, Errc error) noexcept {
   Envelope envelope(&type, 0, 0);
-  new (envelope.storage) uint64_t[2]{first, second};
+  put_words(envelope, first, second);
   end_message(envelope);
   return error;
 }
@@ -182,14 +189,14 @@ Errc end_words(const MessageType& type, uint64_t first, uint64_t second, Errc er
   Envelope* envelope = begin_send(port, error);
   if (envelope == nullptr) return end_words(type, first, second, error);
   envelope->type = &type;
-  new (envelope->storage) uint64_t[2]{first, second};
+  put_words(*envelope, first, second);
   return finish_rare(port, target, *envelope);
 }
 [[gnu::noinline]] Errc send_words_rare(core::Host& here, ActorId target, const MessageType& type,
                                        uint64_t first, uint64_t second) noexcept {
   Envelope* envelope = here.envelopes.take(&type, here.acting());
   if (envelope == nullptr) return end_words(type, first, second, Errc::no_memory);
-  new (envelope->storage) uint64_t[2]{first, second};
+  put_words(*envelope, first, second);
   return finish_here(*static_cast<Port*>(here.port), here, target, *envelope);
 }
 
@@ -203,7 +210,7 @@ Errc end_words(const MessageType& type, uint64_t first, uint64_t second, Errc er
   // From here on `port` is not needed, which spares a register.
   if (here->envelopes.has_own() && core::send_common(*here, target, [&]() -> Envelope& {
         Envelope& envelope = here->envelopes.take_own(&type, here->acting());
-        new (envelope.storage) uint64_t[2]{first, second};
+        put_words(envelope, first, second);
         return envelope;
       })) [[likely]] {
     return Errc::ok;

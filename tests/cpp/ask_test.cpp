@@ -212,6 +212,33 @@ TEST_P(Ask, OfAHandlerThatThrowsIsABrokenPromise) {
 }
 #endif
 
+TEST_P(Ask, WithoutAnEnvelopeIsAnErrorAndTheOthersAreAnswered) {
+  struct Echo {
+    int on(int number) { return number; }
+  };
+  ClockedLoop loop;
+  const auto echo = loop.spawn<Echo>();
+  EXPECT_EQ(loop.run_until(echo.ask(0)).value(), 0);
+  loop.allocator().refuse_all(true);
+  std::vector<Future<int>> futures;
+  bool is_refused = false;
+  while (!is_refused) {
+    ASSERT_LT(futures.size(), 1000u) << "it should have run out of envelopes";
+    Future<int> future = echo.ask(static_cast<int>(futures.size()));
+    is_refused = future.is_ready();
+    if (is_refused) {
+      expect_error(std::move(future).get(), Errc::no_memory);
+    } else {
+      futures.push_back(std::move(future));
+    }
+  }
+  loop.allocator().refuse_all(false);
+  loop.settle();
+  for (size_t i = 0; i < futures.size(); ++i) {
+    EXPECT_EQ(std::move(futures[i]).get().value(), static_cast<int>(i));
+  }
+}
+
 TEST_P(Ask, WithoutMemoryForItsMessageIsAnError) {
   struct Big {
     explicit Big(int the_value) : value(the_value) {}

@@ -100,6 +100,43 @@ TEST_P(AnException, ThatIsNoStdExceptionIsAPanicToo) {
   }
 }
 
+// An exception that looks, when it ends, whether the actor that threw it is still there.
+struct Look {
+  explicit Look(const bool& is_alive, bool& seen) : is_alive_(&is_alive), seen_(&seen) {}
+  Look(const Look&) = default;
+  Look& operator=(const Look&) = default;
+  ~Look() { *seen_ = *is_alive_; }
+
+ private:
+  const bool* is_alive_;
+  bool* seen_;
+};
+struct Mortal {
+  Mortal(bool& the_flag, bool& the_seen) : is_alive(the_flag), seen(the_seen) {}
+  ~Mortal() { is_alive = false; }
+  void on(int) { throw Look(is_alive, seen); }
+  void on(char, Context&) { throw Look(is_alive, seen); }
+  bool& is_alive;
+  bool& seen;
+};
+
+TEST_P(AnException, EndsBeforeTheActorWhoseMembersItMayUse) {
+  for (const bool with_context : {false, true}) {
+    for (const int messages_before : {0, 1}) {
+      bool is_alive = true;
+      bool seen = false;
+      ClockedLoop loop;
+      const auto mortal = loop.spawn<Mortal>(is_alive, seen);
+      if (messages_before > 0) mortal << 0;
+      with_context ? (void)mortal.send('x') : (void)mortal.send(1);
+      loop.settle();
+      EXPECT_FALSE(is_alive);
+      EXPECT_TRUE(seen) << "with a context: " << with_context;
+      EXPECT_EQ(loop.seen().stop_of(mortal.id()).reason, ExitReason::panic);
+    }
+  }
+}
+
 TEST_P(AnException, WithALongTextIsCutToFit) {
   ClockedLoop loop;
   const auto bomb = loop.spawn<Bomb>();

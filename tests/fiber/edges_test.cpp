@@ -3,6 +3,7 @@
 
 #include <jzx/manual.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -45,6 +46,28 @@ TEST_P(FiberEdges, WhyItEndedIsNotForgottenWhileItsCapturesEnd) {
 }
 
 #endif
+
+// Stacks are used again as they were left, and a wait without a limit must not find one there.
+TEST_P(FiberEdges, AWaitWithoutALimitHasNoneWhateverWasOnTheStackBefore) {
+  ClockedLoop loop;
+  for (int round = 0; round < 20; ++round) {
+    (void)loop.spawn_fn([] {
+      volatile std::byte dirt[2048];
+      for (volatile std::byte& one : dirt) one = std::byte{0xff};
+    });
+    loop.settle();
+    auto [future, promise] = jzx::promise<int>();
+    int got = 0;
+    (void)loop.spawn_fn([&got, wanted = std::move(future)]() mutable {
+      const Result<int> result = wanted.get();
+      got = result.ok() ? *result : -1;
+    });
+    loop.settle();
+    promise.resolve(round + 1);
+    loop.settle();
+    ASSERT_EQ(got, round + 1);
+  }
+}
 
 TEST_P(FiberEdges, OneThatCannotBeSpawnedLeavesNothingBehind) {
   LoopOptions options;

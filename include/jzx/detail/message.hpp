@@ -145,32 +145,26 @@ Errc send_in_envelope(Port& port, const MessageType& type, M&& message, Finish&&
   return finish(*envelope);
 }
 
+// Messages that are a word or two, and may be moved as they lie. Ask is one, see actor.hpp.
 template <class M>
-inline constexpr bool fits_words =
-    sizeof(M) <= 2 * sizeof(uint64_t) && alignof(M) <= alignof(uint64_t) &&
-    std::is_trivially_copyable_v<M>&& std::is_trivially_destructible_v<M>;
+struct MessageWords {
+  static constexpr bool fits = fits_inline<M> && sizeof(M) <= 2 * sizeof(uint64_t) &&
+                               alignof(M) <= alignof(uint64_t) && std::is_trivially_copyable_v<M> &&
+                               std::is_trivially_destructible_v<M>;
 
-// And others that are no more than that, and may be moved as they lie. Ask is one, see actor.hpp.
-template <class M>
-inline constexpr bool moves_as_words = fits_words<M>;
-
-template <class M>
-Errc send_as_words(Port& port, ActorId target, const MessageType& type, M&& message) noexcept {
-  using Type = std::remove_cvref_t<M>;
-  uint64_t words[2] = {};
-  if constexpr (!std::is_empty_v<Type>) {
-    alignas(Type) std::byte place[sizeof(Type)];
-    new (place) Type(std::forward<M>(message));
-    std::memcpy(words, place, sizeof(Type));
+  static void put(const M& message, uint64_t* words) noexcept {
+    if constexpr (!std::is_empty_v<M>) std::memcpy(words, &message, sizeof(M));
   }
-  return send_words(port, target, type, words[0], words[1]);
-}
+};
 
 // Fills in and sends. A message that is refused ends here.
 template <class M>
 Errc send_message(Port& port, ActorId target, const MessageType& type, M&& message) {
-  if constexpr (moves_as_words<std::remove_cvref_t<M>>) {
-    return send_as_words(port, target, type, std::forward<M>(message));
+  using Words = MessageWords<std::remove_cvref_t<M>>;
+  if constexpr (Words::fits) {
+    uint64_t words[2] = {};
+    Words::put(std::forward<M>(message), words);
+    return send_words(port, target, type, words[0], words[1]);
   } else {
     return send_in_envelope(port, type, std::forward<M>(message), [&](Envelope& envelope) {
       return finish_send(port, target, envelope);

@@ -43,30 +43,26 @@ class BehaviourKind final : public core::Kind {
     core::run_short_turn(
         host, actor, [](const Envelope& first) { return first.type == &raw_message_type; },
         [&](Envelope& first) {
-          const int64_t result = core::guard(
-              [&]() -> int64_t { return call(host, actor, first); },
-              [&](const char* text) { return panic_at_first(host, actor, first, text), kPanic; });
+          const int64_t result =
+              core::guard([&]() -> int64_t { return call(host, actor, first); },
+                          [&](const char* text) { return host.note_panic(text), kPanic; });
           // There is nothing to end about pointers and numbers.
           if (result == JZX_BEHAVIOR_OK) [[likely]]
             return true;
-          if (result != kPanic) {
-            end_at_first(host, actor, first, static_cast<jzx_behavior_result>(result));
-          }
+          // Not before an exception has ended.
+          end_at_first(host, actor, first, result);
           return false;
         },
         [&](bool has_begun) { run_rest(host, actor, has_begun); });
   }
   static constexpr int64_t kPanic = int64_t{1} << 40;  // nothing that a behaviour can return
 
-  [[gnu::noinline, gnu::cold]] static void panic_at_first(core::Host& host, Actor& actor,
-                                                          Envelope& first, const char* text) {
-    Turn turn(host, actor, &first);
-    core::end_turn(host, actor, turn, turn.fail(ExitReason::panic, text));
-  }
   [[gnu::noinline]] static void end_at_first(core::Host& host, Actor& actor, Envelope& first,
-                                             jzx_behavior_result result) {
+                                             int64_t result) {
     Turn turn(host, actor, &first);
-    core::end_turn(host, actor, turn, end(turn, result));
+    core::end_turn(
+        host, actor, turn,
+        result == kPanic ? Outcome::failed : end(turn, static_cast<jzx_behavior_result>(result)));
   }
   [[gnu::noinline]] static void run_rest(core::Host& host, Actor& actor, bool has_begun) {
     host.set_acting(actor.id());

@@ -27,10 +27,10 @@ class Deadline {
   void cancel() {
     if (home_ != nullptr) (void)std::exchange(home_, nullptr)->disarm(timer_);
   }
-  // Once it was armed. relaxed: whoever fires it wakes the actor after that, and a wait looks again
+  // And it was armed. relaxed: whoever fires it wakes the actor after that, and a wait looks again
   // when it was woken.
   [[nodiscard]] bool has_passed() const noexcept {
-    return timer_.has_passed.load(std::memory_order_relaxed);
+    return is_armed() && timer_.has_passed.load(std::memory_order_relaxed);
   }
 
  private:

@@ -118,16 +118,20 @@ class HandlersKind final : public core::Kind {
     core::run_short_turn(
         host, actor, [](const Envelope& first) { return first.type->handle_and_end != nullptr; },
         [&](Envelope& first) {
-          return core::guard(
+          const bool is_fine = core::guard(
               [&] { return first.type->handle_and_end(actor.body.words[1], first), true; },
-              [&](const char* text) { return panic_at_first(host, actor, first, text), false; });
+              [&](const char* text) { return host.note_panic(text), false; });
+          // Not before the exception has ended, which may refer to the actor.
+          if (!is_fine) [[unlikely]]
+            fail_at_first(host, actor, first);
+          return is_fine;
         },
         [&](bool has_begun) { has_begun ? run_rest(host, actor, true) : run_other(host, actor); });
   }
-  [[gnu::noinline, gnu::cold]] static void panic_at_first(core::Host& host, Actor& actor,
-                                                          Envelope& first, const char* text) {
+  [[gnu::noinline, gnu::cold]] static void fail_at_first(core::Host& host, Actor& actor,
+                                                         Envelope& first) {
     Turn turn(host, actor, &first);
-    core::end_turn(host, actor, turn, panic(turn, text));
+    core::end_turn(host, actor, turn, Outcome::failed);
   }
 
   // The same, for a handler that wants a Context.
