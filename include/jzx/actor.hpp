@@ -144,7 +144,7 @@ inline constexpr bool is_handled_alone = !wants_context<A, M>() && !is_task<Retu
 template <class A, class M>
 void handle_and_end_message(void* actor, Envelope& envelope) {
   (void)static_cast<A*>(actor)->on(std::move(message_in<M>(envelope)));
-  if constexpr (destroy_or_nothing<M> != nullptr) destroy_message<M>(envelope);
+  if constexpr (!needs_no_end<M>) destroy_message<M>(envelope);
 }
 
 template <class A, class M>

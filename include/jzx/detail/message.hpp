@@ -111,8 +111,10 @@ template <class M>
 }
 
 template <class M>
+inline constexpr bool needs_no_end = fits_inline<M>&& std::is_trivially_destructible_v<M>;
+template <class M>
 inline constexpr void (*destroy_or_nothing)(Envelope&) noexcept =
-    fits_inline<M>&& std::is_trivially_destructible_v<M> ? nullptr : &destroy_message<M>;
+    needs_no_end<M> ? nullptr : &destroy_message<M>;
 
 // The message on its own: its handler is looked up where it arrives.
 template <class M>
