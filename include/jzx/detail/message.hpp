@@ -113,8 +113,9 @@ template <class M>
 template <class M>
 inline constexpr bool needs_no_end = fits_inline<M>&& std::is_trivially_destructible_v<M>;
 template <class M>
-inline constexpr void (*destroy_or_nothing)(Envelope&) noexcept =
-    needs_no_end<M> ? nullptr : &destroy_message<M>;
+inline constexpr void (*destroy_or_nothing)(Envelope&) noexcept = needs_no_end<M>
+                                                                      ? nullptr
+                                                                      : &destroy_message<M>;
 
 // The message on its own: its handler is looked up where it arrives.
 template <class M>
