@@ -98,32 +98,7 @@ base::Standing standing_for(const System& system, const SpawnOptions& options) n
   return {options.priority, options.home, true};
 }
 
-// A new actor in a free slot, all but its id.
-void furnish(System& system, Actor& actor, const SpawnOptions& options,
-             const Belongings& belongings) noexcept {
-  actor.kind = options.kind;
-  actor.set_run(options.first_turn ? &run_first_turn : options.kind->run);
-  actor.standing = standing_for(system, options);
-  actor.overload.store(options.overload, std::memory_order_relaxed);  // published by open()
-  actor.is_supervisor = options.is_supervisor;
-  actor.body = options.body;
-  uint32_t limit =
-      user_share(options.mailbox_cap != 0 ? options.mailbox_cap : system.default_mailbox_cap);
-  // Twice as many may come in; the actor drops the oldest down to its share.
-  if (options.overload == Overload::drop_oldest) {
-    limit = std::min(2 * limit, StateWord::kMaxUserLimit);
-  }
-  actor.set_user_limit(limit);
-  actor.label = belongings.label;
-  actor.child = belongings.child;
-  actor.relations = belongings.relations;
-  actor.status = options.first_turn ? Status::init : Status::running;
-  actor.traps_exit = false;
-  const bool is_measured = options.overload == Overload::drop_oldest || options.high_water != 0;
-  actor.attention.store(is_measured ? kMeasured : 0, std::memory_order_relaxed);  // by open() too
-}
-
-// The same of one that wants nothing special.
+// A new actor in a free slot, all but its id: one that wants nothing special.
 void furnish_common(const System& system, Actor& actor, const Kind& kind, Body body,
                     uint32_t mailbox_cap, bool first_turn) noexcept {
   actor.kind = &kind;
@@ -139,6 +114,28 @@ void furnish_common(const System& system, Actor& actor, const Kind& kind, Body b
   actor.status = first_turn ? Status::init : Status::running;
   actor.traps_exit = false;
   actor.attention.store(0, std::memory_order_relaxed);  // by open() too
+}
+
+// The same of any.
+void furnish(System& system, Actor& actor, const SpawnOptions& options,
+             const Belongings& belongings) noexcept {
+  furnish_common(system, actor, *options.kind, options.body, options.mailbox_cap,
+                 options.first_turn);
+  actor.standing = standing_for(system, options);
+  actor.overload.store(options.overload, std::memory_order_relaxed);  // published by open()
+  actor.is_supervisor = options.is_supervisor;
+  actor.label = belongings.label;
+  actor.child = belongings.child;
+  actor.relations = belongings.relations;
+  const bool drops_oldest = options.overload == Overload::drop_oldest;
+  // Twice as many may come in; the actor drops the oldest down to its share.
+  if (drops_oldest) {
+    actor.set_user_limit(std::min(2 * actor.user_limit(), StateWord::kMaxUserLimit));
+  }
+  // Nobody else has it yet; by open() too.
+  if (drops_oldest || options.high_water != 0) {
+    actor.attention.store(kMeasured, std::memory_order_relaxed);
+  }
 }
 
 // Of whoever moves into this slot, which is the caller's.

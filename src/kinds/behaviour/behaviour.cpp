@@ -73,11 +73,8 @@ class BehaviourKind final : public core::Kind {
     has_begun ? run(Turn(host, actor, nullptr)) : run(Turn(host, actor));
   }
 
-  // From the message in hand on, if there is one.
   [[gnu::noinline]] static Outcome handle_mail(core::Host& host, Actor& actor, Turn& turn) {
-    Envelope* envelope = turn.in_hand();
-    if (envelope == nullptr) envelope = turn.take(host, actor);
-    for (; envelope != nullptr; envelope = turn.take(host, actor)) {
+    while (Envelope* envelope = turn.take(host, actor)) {
       if (envelope->type != &raw_message_type) [[unlikely]] {  // a C++ message means nothing to C
         turn.refuse();
         continue;

@@ -187,7 +187,6 @@ class HandlersKind final : public core::Kind {
     return is_extended(actor) ? extras_of(actor).instance : actor.body.words[1];
   }
 
-  // From the message in hand on, if there is one.
   template <bool extended>
   [[gnu::noinline]] static Outcome handle_mail(Actor& actor, Turn& turn) {
     core::Host& host = turn.host;
@@ -195,9 +194,7 @@ class HandlersKind final : public core::Kind {
     void* instance = extended ? extras_of(actor).instance : actor.body.words[1];
     Context context(port_of(host), actor.id(), &turn, nullptr);
     if (extended && extras_of(actor).handlings.block_mail()) return Outcome::suspended;
-    Envelope* envelope = turn.in_hand();
-    if (envelope == nullptr) envelope = turn.take(host, actor);
-    for (; envelope != nullptr; envelope = turn.take(host, actor)) {
+    while (Envelope* envelope = turn.take(host, actor)) {
       if (!extended && envelope->type->handle_and_end != nullptr) {
         envelope->type->handle_and_end(instance, *envelope);
         turn.finish_ended(host);
