@@ -145,7 +145,7 @@ class Context final : public SystemFace {
   [[nodiscard]] std::string_view why() const noexcept { return why_.view(); }
 
  private:
-  // First, behind the four bytes that SystemFace ends with: all eight are cleared by one store.
+  // Side by side, so that all four bytes are cleared by one store.
   bool is_stashing_ = false;
   bool wants_unstash_ = false;
   Wish wish_ = Wish::go_on;
