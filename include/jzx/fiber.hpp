@@ -55,7 +55,7 @@ namespace jzx {
 class FiberSystem final : public SystemFace {
  public:
   explicit FiberSystem(const char* what = "FiberSystem")
-      : SystemFace(detail::identify_fiber(what).port) {}
+      : SystemFace(detail::port_of_fiber(what)) {}
 };
 
 // ---- sending ----

@@ -150,7 +150,7 @@ class SystemFace {
   template <class F>
   Pid spawn_fn(F&& body) {
     if (port_ == nullptr) return spawn_failed<void>(Errc::loop_closed);
-    return spawn_fiber(0, detail::SpawnRequest{}, std::forward<F>(body));
+    return spawn_fiber(0, detail::kUsualRequest, std::forward<F>(body));
   }
   template <class F>
   Pid spawn_fn_with(const SpawnOptions& options, F&& body) {

@@ -36,7 +36,7 @@ namespace jzx::detail {
 namespace {
 
 using base::BlockBatch;
-using base::FreeBlock;
+using base::StoredBatch;
 
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kKeepsBlocks = false;
@@ -71,13 +71,6 @@ void give_to_system(BlockBatch batch) noexcept {
 
 // ---- the depot ----
 
-// What the first block of a stored batch holds.
-struct StoredBatch {
-  FreeBlock link;
-  StoredBatch* next;
-  uint32_t count;
-};
-
 class alignas(64) Depot {
  public:
   [[nodiscard]] BlockBatch take() noexcept {
@@ -86,13 +79,13 @@ class alignas(64) Depot {
     if (stored == nullptr) return {};
     first_ = stored->next;
     --count_;
-    return {&stored->link, stored->count};
+    return stored->batch();
   }
   // False: it is full.
   [[nodiscard]] bool give(const BlockBatch& batch) noexcept {
     std::lock_guard hold(lock_);
     if (count_ == kBatchesInDepot) return false;
-    first_ = new (batch.first) StoredBatch{{batch.first->next}, first_, batch.count};
+    first_ = StoredBatch::store(batch, first_);
     ++count_;
     return true;
   }
@@ -164,7 +157,7 @@ void open_cache() noexcept {
   open_cache();
   if (cache.life == Cache::Life::closed) return give_to_system(block);
   Cache::Class& one = cache.classes[number];
-  if (one.in_use.count == kBatch) {
+  if (one.in_use.count() == kBatch) {
     give_to_depot(number, one.spare);
     one.spare = std::exchange(one.in_use, {});
   }
@@ -188,7 +181,7 @@ void give_future_block(void* block, size_t size) noexcept {
     return give_to_system(block);
   const size_t number = class_of(size);
   BlockBatch& in_use = cache.classes[number].in_use;
-  if (in_use.count >= cache.room) [[unlikely]]
+  if (in_use.count() >= cache.room) [[unlikely]]
     return give_slowly(block, number);
   in_use.push(block);
 }

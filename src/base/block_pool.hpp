@@ -26,25 +26,36 @@
 
 namespace jzx::base {
 
+// Each knows how many there are from it on: so the chain has no counter of its own, which would be
+// one more store for every block that is taken.
 struct FreeBlock {
   FreeBlock* next = nullptr;
+  uint64_t count = 1;
 };
 
 // Free blocks in a chain; what is linked at its front is the last that was given.
 struct BlockBatch {
   FreeBlock* first = nullptr;
-  uint32_t count = 0;
 
-  void push(void* block) noexcept {
-    first = new (block) FreeBlock{first};
-    ++count;
-  }
+  [[nodiscard]] uint64_t count() const noexcept { return first != nullptr ? first->count : 0; }
+  void push(void* block) noexcept { first = new (block) FreeBlock{first, count() + 1}; }
   [[nodiscard]] void* pop() noexcept {
     FreeBlock* block = first;
     first = block->next;
-    --count;
     return block;
   }
+};
+
+// What the first block holds of a batch that is put by, in a list of them.
+struct StoredBatch {
+  FreeBlock link;
+  StoredBatch* next;
+
+  [[nodiscard]] static StoredBatch* store(const BlockBatch& batch, StoredBatch* next) noexcept {
+    const FreeBlock link = *batch.first;
+    return new (batch.first) StoredBatch{link, next};
+  }
+  [[nodiscard]] BlockBatch batch() noexcept { return {&link}; }
 };
 
 class BlockDepot {
@@ -127,12 +138,6 @@ class BlockDepot {
   struct Chunk {
     Chunk* next;
   };
-  // What the first block of a stored batch holds.
-  struct StoredBatch {
-    FreeBlock link;
-    FreeBlock* next_batch;
-    uint64_t count;
-  };
 
   [[nodiscard]] void* allocate_chunk() const noexcept {
     return allocator_.allocate(sizeof(Chunk) + alignment_ + size_ * per_chunk_);
@@ -147,20 +152,18 @@ class BlockDepot {
     made_ += per_chunk_;
     return batch;
   }
-  void store(const BlockBatch& batch) noexcept {
-    batches_ = &(new (batch.first) StoredBatch{{batch.first->next}, batches_, batch.count})->link;
-  }
+  void store(const BlockBatch& batch) noexcept { batches_ = StoredBatch::store(batch, batches_); }
   [[nodiscard]] BlockBatch unstore() noexcept {
-    auto* stored = reinterpret_cast<StoredBatch*>(batches_);
-    batches_ = stored->next_batch;
-    return {&stored->link, static_cast<uint32_t>(stored->count)};
+    StoredBatch* stored = batches_;
+    batches_ = stored->next;
+    return stored->batch();
   }
 #ifdef NDEBUG
   void check_all_given() noexcept {}
 #else
   void check_all_given() noexcept {
-    uint64_t free = loose_.count;
-    while (batches_ != nullptr) free += unstore().count;
+    uint64_t free = loose_.count();
+    while (batches_ != nullptr) free += unstore().count();
     JZX_ASSERT(free == made_);
   }
 #endif
@@ -171,7 +174,7 @@ class BlockDepot {
   uint32_t per_chunk_;
   alignas(64) SpinLock lock_;
   Chunk* chunks_ = nullptr;
-  FreeBlock* batches_ = nullptr;
+  StoredBatch* batches_ = nullptr;
   BlockBatch loose_;
   uint64_t made_ = 0;  // blocks, ever
 };
@@ -199,7 +202,7 @@ class BlockPool {
   [[nodiscard]] void* take_own() noexcept { return in_use_.pop(); }
 
   // Then the next give() calls nobody.
-  [[nodiscard]] bool has_room() const noexcept { return in_use_.count != BlockDepot::kBatch; }
+  [[nodiscard]] bool has_room() const noexcept { return in_use_.count() != BlockDepot::kBatch; }
   void give(void* block) noexcept {
     if (!has_room()) [[unlikely]]
       make_room();

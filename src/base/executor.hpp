@@ -46,6 +46,11 @@ class Standing {
   [[nodiscard]] uint8_t home() const noexcept {
     return static_cast<uint8_t>(load_seen(bits_) >> kHomeShift);
   }
+  // Any or a certain one.
+  [[nodiscard]] bool is_for_workers() const noexcept {
+    const uint8_t one = home();
+    return one != kBlockingPool && one != kByHand;
+  }
   // It has not been queued yet: newest first, see StealDeque.
   [[nodiscard]] bool is_fresh() const noexcept { return (bits_ & kFresh) != 0; }
   void no_longer_fresh() noexcept {

@@ -33,11 +33,17 @@ class MpscStack {
 
   // The consumer. The oldest first.
   [[nodiscard]] Node* take_all() noexcept {
+    Node* newest = nullptr;
+    return take_all(newest);
+  }
+  // The same; says which one is the last of them, if there is any.
+  [[nodiscard]] Node* take_all(Node*& newest) noexcept {
     // relaxed: a push that is missed here is seen by the next look; who sleeps on an empty stack
     // looks with empty_before_sleep().
     if (looks_empty()) return nullptr;
     // acquire: pairs with the release in push().
-    return reversed(head_.exchange(nullptr, std::memory_order_acquire));
+    newest = head_.exchange(nullptr, std::memory_order_acquire);
+    return reversed(newest);
   }
 
   // The consumer. relaxed: as in take_all().

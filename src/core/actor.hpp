@@ -11,6 +11,7 @@
 
 #include <jzx/envelope.hpp>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "base/executor.hpp"
 #include "base/mpsc_stack.hpp"
@@ -60,6 +61,83 @@ enum class Overload : uint8_t {
   drop_newest,  // the message that does not fit is dead-lettered
   drop_oldest,  // the actor dead-letters its oldest ones before its next turn
   wait,         // the sender waits for room, where it can; the runtime sees to that
+};
+
+// Whose inbox a sender may write to, as far as its thread is concerned.
+enum class Inboxes : uint8_t {
+  none,
+  idle,  // of those whom it finds idle
+  all,   // also of the others: whoever runs on a worker runs on this thread
+};
+
+// The messages that an actor's turn takes next, oldest first. A ring through their envelopes, of
+// which the newest is known: its next is the oldest. So one word is enough to take at one end and
+// to add at the other. One thread at a time; see mailbox.hpp for whose turn it is.
+class Inbox {
+ public:
+  [[nodiscard]] bool is_empty() const noexcept { return newest_ == nullptr; }
+  [[nodiscard]] Envelope* oldest() const noexcept {
+    Envelope* newest = newest_;
+    return newest != nullptr ? newest->next : nullptr;
+  }
+  // The one that came after it; nullptr: that was the newest.
+  [[nodiscard]] Envelope* after(const Envelope& one) const noexcept {
+    return &one != newest_ ? one.next : nullptr;
+  }
+
+  void put_only(Envelope& envelope) noexcept {
+    JZX_ASSERT(is_empty());
+    envelope.next = &envelope;
+    newest_ = &envelope;
+  }
+  // Behind all others.
+  void put(Envelope& envelope) noexcept {
+    Envelope* newest = newest_;
+    if (newest == nullptr) return put_only(envelope);
+    envelope.next = newest->next;
+    newest->next = &envelope;
+    newest_ = &envelope;
+  }
+  // A chain behind all others, from the oldest to the newest.
+  void put_chain(Envelope& oldest, Envelope& newest) noexcept {
+    join(oldest, newest);
+    newest_ = &newest;
+  }
+  // Before all others.
+  void put_back(Envelope& oldest, Envelope& newest) noexcept {
+    join(oldest, newest);
+    if (is_empty()) newest_ = &newest;
+  }
+
+  // Takes the oldest out.
+  void remove(Envelope& oldest) noexcept {
+    Envelope* newest = newest_;
+    JZX_ASSERT(newest != nullptr && newest->next == &oldest);
+    if (newest == &oldest) {
+      newest_ = nullptr;
+    } else {
+      newest->next = oldest.next;
+    }
+  }
+  // Takes `one` out, which came after `before`.
+  void remove_after(Envelope& before, Envelope& one) noexcept {
+    JZX_ASSERT(before.next == &one && &one != &before);
+    before.next = one.next;
+    if (newest_ == &one) newest_ = &before;
+  }
+
+ private:
+  // Between the newest and the oldest.
+  void join(Envelope& oldest, Envelope& newest) noexcept {
+    if (is_empty()) {
+      newest.next = &oldest;
+    } else {
+      newest.next = newest_->next;
+      newest_->next = &oldest;
+    }
+  }
+
+  base::Shared<Envelope*> newest_{nullptr};
 };
 
 struct alignas(64) Actor : base::Runnable {
@@ -124,7 +202,7 @@ struct alignas(64) Actor : base::Runnable {
 
   // ---- the consumer's line ----
 
-  base::Shared<Envelope*> inbox{nullptr};  // taken from the arrivals, oldest first
+  Inbox inbox;  // what is handled next; see mailbox.hpp
   const Kind* kind = nullptr;
   Body body;
   ActorId own_id = kNobody;

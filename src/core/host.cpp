@@ -197,6 +197,7 @@ Errc System::make_new_relations(Actor& actor, ActorId id) noexcept {
 Host::Host(System& the_system, uint8_t index_, uint32_t messages_per_turn_) noexcept
     : system(the_system),
       has_siblings(the_system.is_shared),
+      inboxes(the_system.is_shared ? Inboxes::idle : Inboxes::all),
       index(index_),
       envelopes(system.envelopes),
       messages_per_turn(messages_per_turn_),

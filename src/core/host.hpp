@@ -181,6 +181,7 @@ class Host : public base::Executor {
 
   System& system;
   const bool has_siblings;
+  Inboxes inboxes;        // in which it may put messages; a driver sets it before its thread runs
   bool may_wait = false;  // its thread is there to block, and nobody is kept waiting by it
   uint8_t index;
   // Of the table, as it was when this thread last missed something there.

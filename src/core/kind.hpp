@@ -29,6 +29,7 @@ class Host;
 class Turn;
 
 void run_actor(base::Runnable& actor, base::Executor& executor);
+void run_first_turn(base::Runnable& actor, base::Executor& executor);
 
 enum class Outcome : uint8_t {
   budget_spent,  // there may be more to do: run it again, after the others
@@ -88,10 +89,13 @@ class Kind {
   // in which resume() is known to the compiler and which must do the same.
   using RunFn = void (*)(base::Runnable& actor, base::Executor& executor);
   const RunFn run;
+  // The same, once, of one that has a first turn of its own: an instance of run_first().
+  const RunFn run_first;
 
  protected:
-  constexpr Kind() noexcept : run(&run_actor) {}
-  constexpr explicit Kind(RunFn own) noexcept : run(own) {}
+  constexpr Kind() noexcept : Kind(&run_actor) {}
+  constexpr explicit Kind(RunFn own) noexcept : Kind(own, &run_first_turn) {}
+  constexpr Kind(RunFn own, RunFn own_first) noexcept : run(own), run_first(own_first) {}
   ~Kind() = default;
 };
 

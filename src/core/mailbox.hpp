@@ -2,12 +2,21 @@
 // consumer, FIFO per sender, and without memory of its own: messages queue in their envelopes.
 //
 //   sender ── admit (one exchange on the state word) ──┬─ was idle: straight into the inbox
+//                                                      ├─ from the thread that runs it: the same
 //                                                      └─ else: pushed on the arrivals
 //   consumer ── take: from the inbox; when that is empty, all arrivals become the inbox
 //
-// The sender that finds the actor idle owns the inbox until it submits the actor: the consumer
-// left it empty when it parked, and nobody else is told to submit. Everyone after it goes through
-// the arrivals, which the consumer takes only when the inbox is empty, so order is kept.
+// Whose is the inbox? Where several threads run actors, the sender that finds the actor idle owns
+// it until it submits the actor: the consumer left it empty when it parked, and nobody else is told
+// to submit. Everyone after it goes through the arrivals, which the consumer takes only when the
+// inbox is empty, so order is kept.
+//
+// Where one thread runs all of them, a loop or a single worker, every inbox is that thread's, and
+// its sends need no second exchange; all others go through the arrivals, also to an actor that they
+// find idle. So that order is kept here too, the thread leaves the inbox alone while there are
+// arrivals: those were sent before, as far as it can know. Which of the two it is, a host says
+// (Host::inboxes). Actors of the blocking pool, and those run by hand, are run by others in either
+// case.
 //
 // A message may be admitted but not yet pushed (its sender was interrupted). Then take() finds
 // nothing while park() refuses, and the actor goes around the run queue once more.
@@ -72,44 +81,45 @@ namespace jzx::core {
   return admission;
 }
 
-inline void enqueue_first(Actor& actor, Envelope& envelope) noexcept {
-  JZX_ASSERT(actor.inbox == nullptr);
-  envelope.next = nullptr;
-  actor.inbox = &envelope;
+// A message for one that is scheduled already, from the thread that will run it or runs it now.
+[[nodiscard]] inline bool enqueue_here(Actor& actor, Envelope& envelope) noexcept {
+  // Not past one that came before it. relaxed: what this thread sent is seen, and what it knows of.
+  if (!actor.standing.is_for_workers() || !actor.arrivals.looks_empty()) return false;
+  actor.inbox.put(envelope);
+  return true;
 }
 
 // Puts an admitted message where its admission says. True: submit the actor.
-[[nodiscard]] inline bool enqueue(Actor& actor, Envelope& envelope, Admission admission) noexcept {
-  if (admission == Admission::first) return enqueue_first(actor, envelope), true;
-  actor.arrivals.push(envelope);
-  return false;
+[[nodiscard]] inline bool enqueue(Actor& actor, Envelope& envelope, Admission admission,
+                                  Inboxes mine) noexcept {
+  const bool is_first = admission == Admission::first;
+  if (is_first && mine != Inboxes::none) return actor.inbox.put_only(envelope), true;
+  if (mine != Inboxes::all || !enqueue_here(actor, envelope)) actor.arrivals.push(envelope);
+  return is_first;
 }
 
 [[nodiscard]] inline uint32_t handled_count(const Actor& actor) noexcept {
   return actor.handled.load(std::memory_order_relaxed);  // the consumer's own counter
 }
 
+// The consumer. False: nothing had arrived.
+inline bool fetch_arrivals(Actor& actor) noexcept {
+  Envelope* newest = nullptr;
+  Envelope* oldest = actor.arrivals.take_all(newest);
+  if (oldest == nullptr) return false;
+  actor.inbox.put_chain(*oldest, *newest);
+  return true;
+}
+
 // The consumer: is there a message in the inbox, now that the arrivals were looked at?
 [[nodiscard]] inline bool has_mail(Actor& actor) noexcept {
-  if (actor.inbox != nullptr) return true;
-  Envelope* arrived = actor.arrivals.take_all();
-  if (arrived == nullptr) return false;
-  actor.inbox = arrived;
-  return true;
+  if (!actor.inbox.is_empty()) return true;
+  return fetch_arrivals(actor);
 }
 
 // The consumer. False: there is no message, unless one comes now.
 [[nodiscard]] inline bool may_have_mail(const Actor& actor) noexcept {
-  return actor.inbox != nullptr || !actor.arrivals.looks_empty();
-}
-
-// The consumer, or while there is none: all mail is in the inbox afterwards, for who wants to see
-// it.
-inline void gather(Actor& actor) noexcept {
-  if (!has_mail(actor)) return;
-  Envelope* last = actor.inbox;
-  while (last->next != nullptr) last = last->next;
-  last->next = actor.arrivals.take_all();
+  return !actor.inbox.is_empty() || !actor.arrivals.looks_empty();
 }
 
 // The consumer has taken a system message. Users refresh the look when they send; where nobody
@@ -121,7 +131,7 @@ inline void keep_look_fresh(Actor& actor) noexcept {
 
 // The consumer: `envelope` is the first in the inbox, and no longer counts as queued.
 inline void take_from_inbox(Actor& actor, Envelope& envelope, uint32_t flags) noexcept {
-  actor.inbox = envelope.next;
+  actor.inbox.remove(envelope);
   // Senders need a number that does not run ahead.
   base::add_alone(actor.handled, 1u);
   if ((flags & Envelope::kSystem) != 0) [[unlikely]] {
@@ -134,7 +144,7 @@ inline void take_from_inbox(Actor& actor, Envelope& envelope, uint32_t flags) no
 // Both: nullptr if there is none.
 [[nodiscard]] inline Envelope* take(Actor& actor) noexcept {
   if (!has_mail(actor)) return nullptr;
-  Envelope* envelope = actor.inbox;
+  Envelope* envelope = actor.inbox.oldest();
   take_from_inbox(actor, *envelope, envelope->flags);
   return envelope;
 }

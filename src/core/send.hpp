@@ -24,14 +24,15 @@ namespace jzx::core {
 inline void put(Host& host, Actor& actor, Envelope& envelope, Admission admission) noexcept {
   if (host.tap != nullptr) [[unlikely]]
     host.tap->sent(actor, envelope);
-  if (enqueue(actor, envelope, admission)) host.submit(actor);
+  if (enqueue(actor, envelope, admission, host.inboxes)) host.submit(actor);
 }
 
-// A tapped host keeps its view empty, so that every send comes here.
+// A host with a tap, or one that may write to no inbox, keeps its view empty, so that every send
+// comes here.
 [[nodiscard]] inline Errc ask_tap(Host& host, ActorId target, const Envelope& envelope) noexcept {
   if (host.tap != nullptr) [[unlikely]]
     return host.tap->before_send(target, envelope);
-  host.actors = host.system.actors.view();
+  if (host.inboxes != Inboxes::none) host.actors = host.system.actors.view();
   return Errc::ok;
 }
 
@@ -50,6 +51,12 @@ inline void put(Host& host, Actor& actor, Envelope& envelope, Admission admissio
   return Errc::ok;
 }
 
+// For one that was scheduled already.
+inline void put_queued(const Host& host, Actor& actor, Envelope& envelope) noexcept {
+  if (host.inboxes == Inboxes::all && enqueue_here(actor, envelope)) return;
+  actor.arrivals.push(envelope);
+}
+
 // The common send, whole and without a loop or a call inside, so that it compiles to a leaf
 // function. `fill()` answers the envelope with the message, and is called when that is let in.
 // False if anything is unusual; then nothing has happened, and send() finds out what. On the host's
@@ -62,13 +69,13 @@ template <class Fill>
   // Each outcome has its way to the end, so that none is looked at again.
   switch (admit_user_at_once(*actor, target)) {
     case Admission::first:
-      enqueue_first(*actor, fill());
+      actor->inbox.put_only(fill());
       ++host.counters.accepted;
       host.submit(*actor);
       return true;
     case Admission::queued:
       ++host.counters.accepted;
-      actor->arrivals.push(fill());
+      put_queued(host, *actor, fill());
       return true;
     default:
       return false;
@@ -96,7 +103,7 @@ template <class Fill>
     return refused_foreign(host, *actor, target, envelope, admission);
   if (host.tap != nullptr) [[unlikely]]
     host.tap->sent(*actor, envelope);
-  if (enqueue(*actor, envelope, admission)) host.post(*actor);
+  if (enqueue(*actor, envelope, admission, Inboxes::none)) host.post(*actor);
   return Errc::ok;
 }
 

@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "core/lifecycle.hpp"
 #include "core/message_timer.hpp"
 
 namespace jzx::core {
@@ -88,8 +87,7 @@ void Turn::finish_held(Envelope& envelope) noexcept {
 
 void Turn::release(Envelope& oldest, Envelope& newest, uint32_t count) noexcept {
   JZX_ASSERT(count <= actor.held);
-  newest.next = actor.inbox;
-  actor.inbox = &oldest;
+  actor.inbox.put_back(oldest, newest);
   actor.held = static_cast<uint16_t>(actor.held - count);
 }
 
@@ -130,7 +128,7 @@ void tell_full(Host& host, Actor& actor) {
 
 // Its budget is spent and there is more: not by its own doing?
 bool is_fed_by_others(const Actor& actor) noexcept {
-  const Envelope* next = actor.inbox;
+  const Envelope* next = actor.inbox.oldest();
   return next != nullptr && next->sender != actor.id();
 }
 
@@ -191,8 +189,8 @@ namespace {
 // Down to the actor's share, the oldest first. What the system sent is kept, in order.
 void drop_oldest(Host& host, Actor& actor) {
   const uint32_t share = actor.user_limit() / 2;
-  Envelope* kept = nullptr;
-  Envelope** end_of_kept = &kept;
+  Envelope* oldest_kept = nullptr;
+  Envelope* newest_kept = nullptr;
   uint32_t kept_count = 0;
   uint32_t queued = user_queue(actor);
   // What the body has put aside came before all that is queued.
@@ -208,14 +206,13 @@ void drop_oldest(Host& host, Actor& actor) {
       host.dead_letter(actor.id(), *envelope, DeadLetterReason::overload);
       --queued;
     } else {
-      *end_of_kept = envelope;
-      end_of_kept = &envelope->next;
+      (kept_count == 0 ? oldest_kept : newest_kept->next) = envelope;
+      newest_kept = envelope;
       ++kept_count;
     }
   }
   if (kept_count == 0) return;
-  *end_of_kept = actor.inbox;
-  actor.inbox = kept;
+  actor.inbox.put_back(*oldest_kept, *newest_kept);
   give_back(actor, kept_count);
 }
 
@@ -235,17 +232,6 @@ void measure(Host& host, Actor& actor) {
 
 }  // namespace
 
-namespace {
-
-// The first turn, before any mail.
-Outcome start_body(Actor& actor, Turn& turn) {
-  JZX_ASSERT(actor.status == Status::init);
-  actor.status = Status::running;
-  turn.host.note_step(nullptr);
-  return actor.kind->start(actor, turn);  // mail that waits already is for the next turn
-}
-
-// False: it has had its turn.
 bool attend(Host& host, Actor& actor) {
   if (actor.has_note(kFullNoted)) tell_full(host, actor);
   if (actor.status > Status::running) return continue_end(host, actor), false;
@@ -258,8 +244,6 @@ bool attend(Host& host, Actor& actor) {
   return true;  // the hint was meant for one who lived here before
 }
 
-}  // namespace
-
 void run_unusual_turn(Host& host, Actor& actor) {
   if (!attend(host, actor)) return;
   Turn turn(host, actor);
@@ -269,13 +253,8 @@ void run_unusual_turn(Host& host, Actor& actor) {
 
 void run_first_turn(base::Runnable& runnable, base::Executor& executor) {
   auto& actor = static_cast<Actor&>(runnable);
-  auto& host = static_cast<Host&>(executor);
-  // relaxed: flags on their own. One whose start was called off has no kind any more.
-  if (actor.attention.load(std::memory_order_relaxed) != 0 && !attend(host, actor)) return;
-  actor.set_run(actor.kind->run);
-  Turn turn(host, actor);
-  host.set_acting(actor.id());
-  end_turn(host, actor, turn, start_body(actor, turn));
+  run_first(static_cast<Host&>(executor), actor,
+            [&](Turn& turn) { return actor.kind->start(actor, turn); });
 }
 
 void run_actor(base::Runnable& runnable, base::Executor& executor) {

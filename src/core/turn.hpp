@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/host.hpp"
+#include "core/lifecycle.hpp"
 #include "core/mailbox.hpp"
 
 namespace jzx::core {
@@ -22,7 +23,7 @@ namespace jzx::core {
 [[nodiscard]] inline Envelope* see_first(const Host& host, const Actor& actor) noexcept {
   // relaxed: a flag on its own; whoever set it waits for the turn to end.
   const bool is_halted = host.halted.load(std::memory_order_relaxed);
-  Envelope* envelope = actor.inbox;
+  Envelope* envelope = actor.inbox.oldest();
   return envelope != nullptr && !is_halted && envelope->flags == 0 ? envelope : nullptr;
 }
 inline void take_seen(Host& host, Actor& actor, Envelope& first) noexcept {
@@ -30,13 +31,21 @@ inline void take_seen(Host& host, Actor& actor, Envelope& first) noexcept {
   take_from_inbox(actor, first, 0);
 }
 
+// The budget of a turn. An actor that is run by hand in the middle of it takes its steps from the
+// same one, unless it is by the first message of a short turn.
+[[nodiscard]] inline bool is_spent(const Host& host, uint64_t steps_before) noexcept {
+  return host.steps() - steps_before >= host.messages_per_turn;
+}
+
 class Turn {
  public:
-  Turn(Host& the_host, Actor& the_actor) noexcept
-      : host(the_host), actor(the_actor), steps_before_(the_host.steps()) {}
-  // Of a turn that has taken one message, which is still in hand or has ended.
-  Turn(Host& the_host, Actor& the_actor, Envelope* in_hand) noexcept
-      : host(the_host), actor(the_actor), in_hand_(in_hand), steps_before_(the_host.steps() - 1) {}
+  Turn(Host& the_host, Actor& the_actor) noexcept : Turn(the_host, the_actor, the_host.steps()) {}
+  // What is left of one.
+  Turn(Host& the_host, Actor& the_actor, uint64_t steps_before) noexcept
+      : host(the_host), actor(the_actor), steps_before_(steps_before) {}
+  // Of one that has this message in hand.
+  Turn(Host& the_host, Actor& the_actor, Envelope& in_hand) noexcept
+      : host(the_host), actor(the_actor), in_hand_(&in_hand), steps_before_(the_host.steps() - 1) {}
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
@@ -50,7 +59,7 @@ class Turn {
       in_hand_ = nullptr;
       if (!has_mail(the_actor)) return nullptr;
       // A hint; the decision is the state word's, after the turn.
-      if (is_spent(the_host) || the_actor.has_note(kExitHint)) return nullptr;
+      if (is_spent(the_host, steps_before_) || the_actor.has_note(kExitHint)) return nullptr;
       // relaxed: a flag on its own; whoever set it waits for the turn to end.
       if (the_host.halted.load(std::memory_order_relaxed)) [[unlikely]]
         return nullptr;
@@ -106,7 +115,7 @@ class Turn {
 
   // Why take() had nothing more.
   [[nodiscard]] Outcome pause() const noexcept {
-    return actor.inbox != nullptr ? Outcome::budget_spent : Outcome::wants_mail;
+    return !actor.inbox.is_empty() ? Outcome::budget_spent : Outcome::wants_mail;
   }
 
   // Says why; the kind returns what this returns.
@@ -125,7 +134,7 @@ class Turn {
  private:
   // Takes the next one in hand. False: it was nothing for the body, and is gone.
   [[nodiscard]] bool pop(Host& the_host, Actor& the_actor) noexcept {
-    Envelope& envelope = *the_actor.inbox;
+    Envelope& envelope = *the_actor.inbox.oldest();
     const uint32_t flags = envelope.flags;
     the_host.note_step(envelope.type);
     if (flags == 0) [[likely]] {
@@ -149,12 +158,6 @@ class Turn {
            static_cast<const Notice&>(envelope).is_void();
   }
 
-  // An actor that is run by hand in the middle of a turn takes its steps from the same budget,
-  // unless it is by the first message of a short turn.
-  [[nodiscard]] bool is_spent(const Host& the_host) const noexcept {
-    return the_host.steps() - steps_before_ >= the_host.messages_per_turn;
-  }
-
   Envelope* in_hand_ = nullptr;
   uint64_t steps_before_;
 };
@@ -169,50 +172,92 @@ bool run_by_hand(Host& host, Actor& actor, uint32_t messages);
 
 // The turn of an actor about which something is unusual: one that ends, or is asked to.
 void run_unusual_turn(Host& host, Actor& actor);
-// What an actor with a first turn of its own runs in place of its kind's run, once.
-void run_first_turn(base::Runnable& actor, base::Executor& executor);
+// Sees to what is unusual. False: the actor has had its turn.
+[[nodiscard]] bool attend(Host& host, Actor& actor);
 // After the turn of a living actor that is not simply idle now.
 void settle(Host& host, Actor& actor, Turn& turn, Outcome outcome);
 
 // What follows from the turn that a body has had.
 inline void end_turn(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
   host.set_acting(kNobody);
-  // Mostly it has handled all its mail, nothing unusual happened, and it is idle now.
-  // relaxed: flags on their own.
-  if (outcome == Outcome::wants_mail && actor.attention.load(std::memory_order_relaxed) == 0) {
-    JZX_ASSERT(turn.in_hand() == nullptr);  // take() had nothing more
-    if (actor.state.park_at_once(taken_count(actor), generation_of(actor.id()))) [[likely]]
-      return;
+  // Mostly nothing unusual happened. relaxed: flags on their own.
+  if (actor.attention.load(std::memory_order_relaxed) == 0) [[likely]] {
+    // It has handled all its mail, and is idle now …
+    if (outcome == Outcome::wants_mail) {
+      JZX_ASSERT(turn.in_hand() == nullptr);  // take() had nothing more
+      if (actor.state.park_at_once(taken_count(actor), generation_of(actor.id()))) [[likely]]
+        return;
+    }
+    // … or has ended.
+    if (outcome == Outcome::stopped) {
+      turn.finish();
+      return begin_end(host, actor, ExitReason::normal, kNoText);
+    }
   }
   settle(host, actor, turn, outcome);
 }
 
-// A turn for one message, without a Turn: for kinds whose code cannot reach one, or not for this
-// message. What such a turn takes is, above all, stores; a processor makes one a cycle.
+// ---- short turns: without a Turn ----
+//
+// For kinds whose code cannot reach one, or not for these messages. What such a turn takes is,
+// above all, stores; a processor makes one a cycle.
 //   can_handle(envelope)   is it for handle()?
 //   handle(envelope)       handles and ends it. False: the turn has been ended already.
-//   rest(has_begun)        the turn of everybody else, or what is left of this one.
-template <class CanHandle, class Handle, class Rest>
+//
+// Most turns are for one message, so that has a way of its own.
+
+// All mail has been handled. False: perhaps there is more, or something unusual happened.
+[[nodiscard]] inline bool ends_idle(Host& host, Actor& actor) noexcept {
+  host.set_acting(kNobody);
+  // relaxed: flags on their own.
+  return actor.attention.load(std::memory_order_relaxed) == 0 &&
+         actor.state.park_at_once(taken_count(actor), generation_of(actor.id()));
+}
+
+//   other()   the whole turn of somebody else
+//   more()    what is left of this one
+template <class CanHandle, class Handle, class Other, class More>
 [[gnu::always_inline]] inline void run_short_turn(Host& host, Actor& actor, CanHandle&& can_handle,
-                                                  Handle&& handle, Rest&& rest) {
+                                                  Handle&& handle, Other&& other, More&& more) {
   // relaxed: flags on their own.
   if (actor.attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
     return run_unusual_turn(host, actor);
   Envelope* envelope = see_first(host, actor);
-  if (envelope == nullptr || !can_handle(*envelope)) return rest(false);
+  if (envelope == nullptr || !can_handle(*envelope)) return other();
   host.set_acting(actor.id());
   take_seen(host, actor, *envelope);
   if (!handle(*envelope)) [[unlikely]]
     return;
   host.finish_ended_plain(*envelope);
-  if (may_have_mail(actor)) return rest(true);
-  host.set_acting(kNobody);
-  // relaxed: as above.
-  if (actor.attention.load(std::memory_order_relaxed) != 0 ||
-      !actor.state.park_at_once(taken_count(actor), generation_of(actor.id()))) [[unlikely]] {
-    rest(true);
-  }
+  if (may_have_mail(actor)) return more();
+  if (!ends_idle(host, actor)) [[unlikely]]
+    more();
 }
+
+// After its first message.
+//   rest(steps_before)   goes on with a Turn of this budget
+template <class CanHandle, class Handle, class Rest>
+[[gnu::always_inline]] inline void continue_short_turn(Host& host, Actor& actor,
+                                                       CanHandle&& can_handle, Handle&& handle,
+                                                       Rest&& rest) {
+  const uint64_t steps_before = host.steps() - 1;
+  while (has_mail(actor)) {
+    Envelope* envelope = see_first(host, actor);
+    // relaxed: flags on their own.
+    if (envelope == nullptr || is_spent(host, steps_before) ||
+        actor.attention.load(std::memory_order_relaxed) != 0 || !can_handle(*envelope)) {
+      return rest(steps_before);
+    }
+    take_seen(host, actor, *envelope);
+    if (!handle(*envelope)) [[unlikely]]
+      return;
+    host.finish_ended_plain(*envelope);
+  }
+  if (!ends_idle(host, actor)) [[unlikely]]
+    rest(steps_before);
+}
+
+// ---- other turns ----
 
 // `resume(turn)` is the kind's resume().
 template <class Resume>
@@ -223,6 +268,20 @@ template <class Resume>
   Turn turn(host, actor);
   host.set_acting(actor.id());
   end_turn(host, actor, turn, resume(turn));
+}
+
+// The first turn, before any mail. `start(turn)` is the kind's start().
+template <class Start>
+[[gnu::always_inline]] inline void run_first(Host& host, Actor& actor, Start&& start) {
+  // relaxed: flags on their own. One whose start was called off has no kind any more.
+  if (actor.attention.load(std::memory_order_relaxed) != 0 && !attend(host, actor)) return;
+  actor.set_run(actor.kind->run);
+  JZX_ASSERT(actor.status == Status::init);
+  actor.status = Status::running;
+  Turn turn(host, actor);
+  host.set_acting(actor.id());
+  host.note_step(nullptr);
+  end_turn(host, actor, turn, start(turn));  // mail that waits already is for the next turn
 }
 
 }  // namespace jzx::core

@@ -25,6 +25,13 @@ Errc spawn_on(core::Host& host, kinds::Fiber& fiber, const SpawnRequest& request
   return spawned.error;
 }
 
+[[gnu::noinline]] kinds::Fiber* begin_outside(Port& port, const FiberType& type, size_t stack_size,
+                                              Errc& error) noexcept {
+  runtime::Call call(port);
+  if (!call) return error = Errc::loop_closed, nullptr;
+  return kinds::make_fiber(call.host(), type, stack_size, error);
+}
+
 }  // namespace
 
 // Both not inlined, also not by a linker: see Executor::current_inlined(). The host is asked for
@@ -33,12 +40,8 @@ Errc spawn_on(core::Host& host, kinds::Fiber& fiber, const SpawnRequest& request
                                          Errc& error) noexcept {
   if (core::Host* here = port.host_here_inlined()) [[likely]]
     return kinds::make_fiber(*here, type, stack_size, error);
-  runtime::Call call(port);
-  if (!call) return error = Errc::loop_closed, nullptr;
-  return kinds::make_fiber(call.host(), type, stack_size, error);
+  return begin_outside(port, type, stack_size, error);
 }
-
-void* body_of(FiberSeat& seat) noexcept { return fiber_in(seat).body(); }
 
 namespace {
 

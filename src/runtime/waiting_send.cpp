@@ -79,7 +79,7 @@ core::Admission try_again(detail::Port& port, core::Host* here, core::Actor& act
   if (here != nullptr) ++here->counters.accepted;  // the depot counts for foreign threads
   if (here != nullptr) {
     core::put(*here, actor, envelope, admission);
-  } else if (core::enqueue(actor, envelope, admission)) {
+  } else if (core::enqueue(actor, envelope, admission, core::Inboxes::none)) {
     port.any_host().post(actor);
   }
   return admission;

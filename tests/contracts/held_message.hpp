@@ -17,9 +17,9 @@ namespace jzx::contracts {
 
 // The next message, still counted as queued; nullptr: none.
 [[nodiscard]] inline Envelope* take_held(core::Actor& actor) {
-  if (actor.inbox == nullptr) actor.inbox = actor.arrivals.take_all();
-  Envelope* envelope = actor.inbox;
-  if (envelope != nullptr) actor.inbox = envelope->next;
+  if (!core::has_mail(actor)) return nullptr;
+  Envelope* envelope = actor.inbox.oldest();
+  actor.inbox.remove(*envelope);
   return envelope;
 }
 

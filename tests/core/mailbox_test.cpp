@@ -33,7 +33,8 @@ class BareMailbox : public ::testing::Test {
 
   Admission offer(Envelope& envelope) {
     const Admission admission = admit_user(actor, generation);
-    if (admission < Admission::full) submitted += enqueue(actor, envelope, admission) ? 1 : 0;
+    if (admission < Admission::full)
+      submitted += enqueue(actor, envelope, admission, Inboxes::idle) ? 1 : 0;
     return admission;
   }
 
@@ -70,7 +71,7 @@ TEST_F(BareMailbox, SystemMessagesNeitherNeedNorTakeRoomOfTheUsers) {
     }
     notices[i].flags = Envelope::kSystem;
     actor.system_queued.fetch_add(1);
-    (void)enqueue(actor, notices[i], actor.state.admit_system(generation));
+    (void)enqueue(actor, notices[i], actor.state.admit_system(generation), Inboxes::idle);
   }
   EXPECT_EQ(offer(users[4]), Admission::full);
   while (take(actor) != &users[0]) {
@@ -83,7 +84,7 @@ TEST_F(BareMailbox, AMessageThatIsAdmittedButNotYetThereKeepsItAwake) {
   ASSERT_EQ(admit_user(actor, generation), Admission::first);
   EXPECT_EQ(take(actor), nullptr);
   EXPECT_FALSE(actor.state.park(handled_count(actor), false));
-  EXPECT_TRUE(enqueue(actor, late, Admission::first));
+  EXPECT_TRUE(enqueue(actor, late, Admission::first, Inboxes::idle));
   EXPECT_EQ(take(actor), &late);
   EXPECT_TRUE(actor.state.park(handled_count(actor), false));
 }
@@ -104,7 +105,7 @@ TEST_F(BareMailbox, TheBoundHoldsAfterMillionsOfSystemMessagesAndAcrossTheWrapOf
         continue;
       }
       actor.system_queued.fetch_add(1);
-      (void)enqueue(actor, notice, Admission::queued);
+      (void)enqueue(actor, notice, Admission::queued, Inboxes::idle);
       ASSERT_EQ(take(actor), &notice);
     }
     for (size_t i = 0; i < 4; ++i) ASSERT_NE(offer(envelopes[i]), Admission::full);
@@ -123,7 +124,7 @@ TEST_F(BareMailbox, TheShortWayInSeesTheSameRoomAsTheLongOne) {
       const Admission admission =
           at_once < Admission::full ? at_once : admit_user(actor, generation);
       ASSERT_LT(admission, Admission::full) << round;
-      (void)enqueue(actor, envelopes[i], admission);
+      (void)enqueue(actor, envelopes[i], admission, Inboxes::idle);
     }
     EXPECT_EQ(admit_user_at_once(actor, id), Admission::full);
     EXPECT_EQ(admit_user(actor, generation), Admission::full);
@@ -165,7 +166,7 @@ TEST(MailboxUnderThreads, EveryAwakeningSubmitsExactlyOnceAndNothingIsLostOrReor
         while ((admission = admit_user(actor, generation)) == Admission::full) {
           std::this_thread::yield();
         }
-        if (!enqueue(actor, envelope, admission)) continue;
+        if (!enqueue(actor, envelope, admission, Inboxes::idle)) continue;
         submissions.fetch_add(1);
         if (run_queue.exchange(&actor) != nullptr) double_submissions.fetch_add(1);
       }

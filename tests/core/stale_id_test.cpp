@@ -60,7 +60,7 @@ TEST(StaleId, AnActorCountsAsAliveUntilMailThatIsOnItsWayWasSeenTo) {
   ASSERT_EQ(request_exit(rig.host(), id, ExitReason::normal), Errc::ok);
   for (int i = 0; i < 3; ++i) rig.tick();
   EXPECT_EQ(rig.system().alive_count(), 1u) << "who waits for the end would leave the message";
-  ASSERT_FALSE(enqueue(rig.actor(id), *late, Admission::queued));
+  ASSERT_FALSE(enqueue(rig.actor(id), *late, Admission::queued, Inboxes::idle));
   rig.settle();
   EXPECT_EQ(rig.system().alive_count(), 0u);
 }

@@ -47,7 +47,8 @@ class Mailbox {
 
   // ---- senders ----
 
-  core::Admission send(Message& message, uint32_t to_generation) {
+  core::Admission send(Message& message, uint32_t to_generation,
+                       core::Inboxes mine = core::Inboxes::idle) {
     message.generation = to_generation;
     core::Admission admission = core::Admission::full;
     if (takes_short_ways)
@@ -57,7 +58,7 @@ class Mailbox {
     ++accepted;
     ++users_queued;
     MODEL_ASSERT(users_queued <= static_cast<int>(limit_));
-    enqueue(message, admission);
+    enqueue(message, admission, mine);
     return admission;
   }
 
@@ -67,7 +68,7 @@ class Mailbox {
     const core::Admission admission = actor.state.admit_system(generation);
     MODEL_ASSERT(admission != core::Admission::gone);
     ++accepted;
-    enqueue(message, admission);
+    enqueue(message, admission, core::Inboxes::idle);
   }
 
   // Whoever is told to submit it, does so once.
@@ -137,8 +138,8 @@ class Mailbox {
   int users_queued = 0;
 
  private:
-  void enqueue(Message& message, core::Admission admission) {
-    if (core::enqueue(actor, message.envelope, admission)) submit();
+  void enqueue(Message& message, core::Admission admission, core::Inboxes mine) {
+    if (core::enqueue(actor, message.envelope, admission, mine)) submit();
   }
 
   uint32_t limit_;

@@ -33,7 +33,7 @@ void senders_and_a_consumer(const char* name, uint32_t bound, uint32_t limit,
     scene.join();
     MODEL_ASSERT(box.handled == box.accepted);
     MODEL_ASSERT(!box.actor.state.is_scheduled());
-    MODEL_ASSERT(box.actor.inbox == nullptr);
+    MODEL_ASSERT(box.actor.inbox.is_empty());
     MODEL_ASSERT(core::queued_count(box.actor) == 0);
     // It is empty, and whoever knows that is not refused.
     MODEL_ASSERT(core::admit_user(box.actor, box.generation) == Admission::first);
@@ -65,6 +65,69 @@ TEST(Mailbox, TheShortWaysInAndOutAtCapacityOne) {
 }
 TEST(Mailbox, TheShortWaysInAndOutAtCapacityTwo) {
   senders_and_a_consumer("mailbox of 2, senders of 2 and 1, short ways", 2, 2, {2, 1}, true);
+}
+
+// ---- one thread runs everybody, and sends by the inbox ----
+
+// Others send by the arrivals alone. It sends before its turns, and once out of one.
+void one_worker_and_others(const char* name, uint32_t bound, std::initializer_list<int> messages) {
+  int past_arrivals = 0, total = 2;
+  for (const int count : messages) total += count;
+  expect_always({.name = name, .preemptions = bound}, [&](Scene& scene) {
+    auto& box = scene.make<Mailbox>(8);
+    int others = 0;
+    for (const int count : messages) {
+      scene.thread([&, count, sender = others++] {
+        for (int i = 1; i <= count; ++i) {
+          (void)box.send(scene.make<Message>(sender, i), box.generation, core::Inboxes::none);
+        }
+      });
+    }
+    scene.thread([&, self = others] {
+      const auto send = [&](int number) {
+        auto& message = scene.make<Message>(self, number);
+        const bool is_queued =
+            box.send(message, box.generation, core::Inboxes::all) == Admission::queued;
+        past_arrivals += is_queued && box.actor.arrivals.looks_empty() ? 1 : 0;
+      };
+      send(1);
+      bool has_sent_again = false;
+      while (box.wait_for_turn()) {
+        if (box.handle() && !std::exchange(has_sent_again, true)) send(2);
+        box.run_turns();
+      }
+    });
+    scene.join();
+    MODEL_ASSERT(box.handled == total);
+    MODEL_ASSERT(!box.actor.state.is_scheduled());
+    MODEL_ASSERT(box.actor.inbox.is_empty());
+  });
+  EXPECT_GT(past_arrivals, 0);
+}
+
+TEST(Mailbox, TheThreadThatRunsItSendsByTheInboxAndAnotherDoesNot) {
+  one_worker_and_others("mailbox of 8, its own thread and 1 other of 2", 4, {2});
+}
+TEST(Mailbox, TheThreadThatRunsItSendsByTheInboxAndTwoOthersDoNot) {
+  one_worker_and_others("mailbox of 8, its own thread and 2 others of 1", 2, {1, 1});
+}
+
+// One that sends as others do, and then as itself: in this order.
+TEST(Mailbox, TheInboxIsNoWayPastWhatHasArrived) {
+  expect_always({.name = "mailbox of 8, arrivals then inbox", .preemptions = 3}, [](Scene& scene) {
+    auto& box = scene.make<Mailbox>(8);
+    scene.thread(
+        [&] { (void)box.send(scene.make<Message>(0, 1), box.generation, core::Inboxes::none); });
+    scene.thread([&] {
+      for (int i = 1; i <= 3; ++i) {
+        const auto way = i == 2 ? core::Inboxes::none : core::Inboxes::all;
+        (void)box.send(scene.make<Message>(1, i), box.generation, way);
+      }
+      while (box.wait_for_turn()) box.run_turns();
+    });
+    scene.join();
+    MODEL_ASSERT(box.handled == 4);
+  });
 }
 
 TEST(Mailbox, AUserIsNotRefusedBecauseOfASystemMessage) {

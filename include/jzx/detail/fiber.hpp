@@ -34,8 +34,6 @@ struct FiberType {
 // nullptr and the error: no stack.
 [[nodiscard]] JZX_API FiberSeat* begin_fiber(Port& port, const FiberType& type, size_t stack_size,
                                              Errc& error) noexcept;
-// Where the body is to be made.
-[[nodiscard]] JZX_API void* body_of(FiberSeat& seat) noexcept;
 // Ends the body if the answer is not ok.
 JZX_API Errc finish_fiber(Port& port, FiberSeat& seat, const SpawnRequest& request,
                           ActorId& out) noexcept;
@@ -54,6 +52,8 @@ struct FiberIdentity {
   ActorId sender;  // of the last message received
 };
 [[nodiscard]] JZX_API FiberIdentity identify_fiber(const char* what);
+// Of its system.
+[[nodiscard]] JZX_API Port* port_of_fiber(const char* what);
 
 // The fiber that is running. `what` was called.
 [[nodiscard]] JZX_API FiberSeat& running_fiber(const char* what);

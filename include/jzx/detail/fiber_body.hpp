@@ -72,7 +72,7 @@ template <class F>
       Port& port;
       FiberSeat* seat;
     } undo{port, seat};
-    new (body_of(*seat)) Body(std::forward<F>(body));
+    new (seat->body) Body(std::forward<F>(body));
     undo.seat = nullptr;
     return seat;
   }

@@ -58,6 +58,8 @@ struct SpawnRequest {
   bool is_quiet = false;  // the parent is not told of its end
   uint32_t mailbox_cap = 0;
 };
+// Of one who asks for nothing.
+inline constexpr SpawnRequest kUsualRequest;
 
 struct ActorType;
 

@@ -30,8 +30,9 @@ namespace jzx::detail {
 // What the code that waits sees of its fiber.
 struct FiberSeat {
   // Where the fiber's stack and that of who runs it go on; what a place is, only the switch knows.
-  void* inside = nullptr;
-  void* outside = nullptr;
+  void* inside;
+  void* outside;
+  void* body;  // what was given to spawn_fn()
   bool is_asked_to_end = false;
 };
 

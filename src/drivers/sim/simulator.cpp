@@ -69,7 +69,7 @@ void Simulator::take_over(SimHost& host, base::Runnable& work) {
   candidate.who = name_of(host.node(), actor->id());
   ready.is_resumed = suspended_.erase(candidate.who) != 0;
   if (!ready.is_resumed && actor->status != core::Status::init && core::has_mail(*actor)) {
-    const uint64_t number = number_of(*actor->inbox);
+    const uint64_t number = number_of(*actor->inbox.oldest());
     candidate.order = number;
     ready.cause = cause_of(number);
   } else {
@@ -153,7 +153,7 @@ Step Simulator::describe(const Ready& ready, Actor* actor) {
   if (actor->status == core::Status::init) {
     step.kind = StepKind::first_turn;
   } else if (!ready.is_resumed && core::has_mail(*actor) && !actor->state.exit_requested()) {
-    const Envelope& next = *actor->inbox;
+    const Envelope& next = *actor->inbox.oldest();
     step.kind = StepKind::message;
     step.message = next.type;
     step.sender = next.sender;

@@ -10,6 +10,7 @@ SharedWorker::SharedWorker(WorkerGroup& group, base::Clock& clock, io::ReactorPt
       group_(group),
       queues_(group.options.local_queue, group.options.workers > 1) {
   lifo = own_lifo();
+  if (group.options.workers == 1) inboxes = core::Inboxes::all;
   group.add(*this);
 }
 

@@ -6,10 +6,10 @@ namespace jzx::drivers {
 
 SideHost::SideHost(WorkerGroup& group, base::Clock& clock, uint32_t messages_per_turn_,
                    uint64_t seed) noexcept
-    : Host(group.system, kNoTimers, messages_per_turn_),
-      group_(group),
-      clock_(clock),
-      prng_(seed) {}
+    : Host(group.system, kNoTimers, messages_per_turn_), group_(group), clock_(clock), prng_(seed) {
+  // A single worker writes to all inboxes as it likes.
+  if (group.options.workers == 1) inboxes = core::Inboxes::none;
+}
 
 void SideHost::submit_elsewhere(base::Runnable& work) noexcept {
   if (holding_back > 0) return held_back.push(work);

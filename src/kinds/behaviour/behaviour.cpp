@@ -36,41 +36,48 @@ class BehaviourKind final : public core::Kind {
   const char* name() const noexcept override { return "behaviour"; }
 
  private:
-  // Most turns are for one message.
   static void run_own(base::Runnable& runnable, base::Executor& executor) {
     auto& actor = static_cast<Actor&>(runnable);
     auto& host = static_cast<core::Host&>(executor);
     core::run_short_turn(
-        host, actor, [](const Envelope& first) { return first.type == &raw_message_type; },
-        [&](Envelope& first) {
-          const int64_t result =
-              core::guard([&]() -> int64_t { return call(host, actor, first); },
-                          [&](const char* text) { return host.note_panic(text), kPanic; });
-          // There is nothing to end about pointers and numbers.
-          if (result == JZX_BEHAVIOR_OK) [[likely]]
-            return true;
-          // Not before an exception has ended.
-          end_at_first(host, actor, first, result);
-          return false;
-        },
-        [&](bool has_begun) { run_rest(host, actor, has_begun); });
+        host, actor, &is_raw, [&](Envelope& one) { return call_or_end(host, actor, one); },
+        [&] { run_rest(host, actor, host.steps()); }, [&] { run_more(host, actor); });
+  }
+  [[gnu::noinline]] static void run_more(core::Host& host, Actor& actor) {
+    core::continue_short_turn(
+        host, actor, &is_raw, [&](Envelope& one) { return call_or_end(host, actor, one); },
+        [&](uint64_t steps_before) { run_rest(host, actor, steps_before); });
+  }
+  static bool is_raw(const Envelope& envelope) noexcept {
+    return envelope.type == &raw_message_type;
+  }
+  // False: it has ended.
+  [[gnu::always_inline]] static bool call_or_end(core::Host& host, Actor& actor,
+                                                 Envelope& envelope) {
+    const int64_t result =
+        core::guard([&]() -> int64_t { return call(host, actor, envelope); },
+                    [&](const char* text) { return host.note_panic(text), kPanic; });
+    // There is nothing to end about pointers and numbers.
+    if (result == JZX_BEHAVIOR_OK) [[likely]]
+      return true;
+    // Not before an exception has ended.
+    end_at(host, actor, envelope, result);
+    return false;
   }
   static constexpr int64_t kPanic = int64_t{1} << 40;  // nothing that a behaviour can return
 
-  [[gnu::noinline]] static void end_at_first(core::Host& host, Actor& actor, Envelope& first,
-                                             int64_t result) {
-    Turn turn(host, actor, &first);
+  [[gnu::noinline]] static void end_at(core::Host& host, Actor& actor, Envelope& envelope,
+                                       int64_t result) {
+    Turn turn(host, actor, envelope);
     core::end_turn(
         host, actor, turn,
         result == kPanic ? Outcome::failed : end(turn, static_cast<jzx_behavior_result>(result)));
   }
-  [[gnu::noinline]] static void run_rest(core::Host& host, Actor& actor, bool has_begun) {
+  [[gnu::noinline]] static void run_rest(core::Host& host, Actor& actor, uint64_t steps_before) {
     host.set_acting(actor.id());
-    const auto run = [&](Turn&& turn) {
-      core::end_turn(host, actor, turn,
-                     core::guard(turn, [&] { return handle_mail(host, actor, turn); }));
-    };
-    has_begun ? run(Turn(host, actor, nullptr)) : run(Turn(host, actor));
+    Turn turn(host, actor, steps_before);
+    core::end_turn(host, actor, turn,
+                   core::guard(turn, [&] { return handle_mail(host, actor, turn); }));
   }
 
   [[gnu::noinline]] static Outcome handle_mail(core::Host& host, Actor& actor, Turn& turn) {

@@ -42,10 +42,12 @@ constexpr uint32_t kGivenUp = 10 * kWaitsInVain;
 // ---- made and unmade ----
 
 inline Fiber::Fiber(const Stack& stack, const detail::FiberType& type, bool is_measured) noexcept
-    : RunningStack{stack.low, stack.top, core::kNobody, nullptr},
-      type_(&type),
+    : type_(&type),
       is_measured_(is_measured),
-      has_canary_(slab_of(stack.top).guard == Guard::canary) {}
+      has_canary_(slab_of(stack.top).guard == Guard::canary) {
+  low = stack.low;
+  top = stack.top;  // and who is on it, start() says
+}
 
 inline Fiber* Fiber::make(const Stack& stack, const detail::FiberType& type,
                           bool is_measured) noexcept {
@@ -53,8 +55,8 @@ inline Fiber* Fiber::make(const Stack& stack, const detail::FiberType& type,
   // Most of it is for frames.
   if (type.size > static_cast<size_t>(place - stack.low) / 2) return nullptr;
   auto* fiber = new (place) Fiber(stack, type, is_measured);
-  fiber->body_ = align_down(place - type.size, alignof(std::max_align_t));
-  fiber->prepare(stack.low, static_cast<std::byte*>(fiber->body_), &main, fiber);
+  fiber->body = align_down(place - type.size, alignof(std::max_align_t));
+  fiber->prepare(stack.low, static_cast<std::byte*>(fiber->body), &main, fiber);
   return fiber;
 }
 
@@ -66,18 +68,12 @@ inline Stack Fiber::unmake() noexcept {
 }
 
 void Fiber::destroy_body() noexcept {
-  if (std::exchange(has_body_, false)) type_->destroy(body_);
+  if (std::exchange(has_body_, false)) type_->destroy(body);
 }
 
 [[gnu::noinline]] Fiber* Fiber::acting() noexcept { return acting_inlined(); }
 
 // ---- turns ----
-
-Outcome Fiber::start(Turn& turn) noexcept {
-  RunningStack::actor = turn.actor.id();
-  RunningStack::name = turn.actor.label != nullptr ? turn.actor.label : type_->name;
-  return run(turn);
-}
 
 void Fiber::prepare_thread() noexcept {
   Switch::prepare_thread();
@@ -95,26 +91,23 @@ inline Outcome Fiber::run(Turn& turn) noexcept {
   return outcome_;
 }
 
-void Fiber::main(void* fiber) {
-  auto& self = *static_cast<Fiber*>(fiber);
-  self.outcome_ = self.run_body();
-  // Before its mailbox is emptied: what was kept came before that.
-  self.drop_mail(self.turn_->host, self.turn_->actor);
-  self.stage_ = Stage::ended;
-  self.leave_for_good();
+inline Outcome Fiber::start(Turn& turn) noexcept {
+  RunningStack::actor = turn.actor.id();
+  RunningStack::name = turn.actor.label != nullptr ? turn.actor.label : type_->name;
+  return run(turn);
 }
 
-Outcome Fiber::run_body() noexcept {
+inline Outcome Fiber::run_body() noexcept {
   stage_ = Stage::running;
   (void)core::guard(
       [&] {
 #ifdef __cpp_exceptions
         try {
-          type_->run(body_);
+          type_->run(body);
         } catch (const Unwind&) {
         }
 #else
-        type_->run(body_);
+        type_->run(body);
 #endif
       },
       [&](const char* text) { note_exit(ExitReason::panic, text); });
@@ -122,6 +115,15 @@ Outcome Fiber::run_body() noexcept {
   destroy_body();  // which may wait: only then is the host told why
   if (!wants_exit_ || exit_reason_ == ExitReason::normal) return Outcome::stopped;
   return turn_->fail(exit_reason_, exit_text_.view());
+}
+
+void Fiber::main(void* fiber) {
+  auto& self = *static_cast<Fiber*>(fiber);
+  self.outcome_ = self.run_body();
+  // Before its mailbox is emptied: what was kept came before that.
+  self.drop_mail(self.turn_->host, self.turn_->actor);
+  self.stage_ = Stage::ended;
+  self.leave_for_good();
 }
 
 void Fiber::prepare_to_leave(Outcome outcome) noexcept {
@@ -243,9 +245,21 @@ namespace {
 
 Fiber& fiber_of(const Actor& actor) noexcept { return *static_cast<Fiber*>(actor.body.words[0]); }
 
+// give_fiber(), inlined where every fiber ends.
+[[gnu::always_inline]] inline void give_stack(core::Host& host, Fiber& fiber) noexcept {
+  HostStacks* stacks = stacks_of(host);
+  if (stacks == nullptr) return give_fiber(host.system, fiber);
+  if (fiber.is_measured()) [[unlikely]] {
+    stacks_of(host.system)
+        ->marks.note(fiber.type(), fiber.stack(), touched_bytes(fiber.stack()),
+                     StackMarks::Life::has_ended);
+  }
+  stacks->pool.give(fiber.unmake());
+}
+
 class FiberKind final : public core::Kind {
  public:
-  constexpr FiberKind() noexcept : Kind(&run_own) {}
+  constexpr FiberKind() noexcept : Kind(&run_own, &run_own_first) {}
 
   Outcome start(Actor& actor, Turn& turn) const override { return fiber_of(actor).start(turn); }
   Outcome resume(Actor& actor, Turn& turn) const override { return fiber_of(actor).run(turn); }
@@ -270,7 +284,7 @@ class FiberKind final : public core::Kind {
     if (fiber.has_started() && !fiber.has_ended()) unwind(actor, host, fiber);
     fiber.drop_mail(host, actor);
     fiber.destroy_body();
-    give_fiber(host, fiber);
+    give_stack(host, fiber);
   }
 
   Envelope* give_up_oldest(Actor& actor) const noexcept override {
@@ -290,6 +304,12 @@ class FiberKind final : public core::Kind {
     auto& actor = static_cast<Actor&>(runnable);
     core::run_turn(static_cast<core::Host&>(executor), actor,
                    [&](Turn& turn) { return fiber_of(actor).run(turn); });
+  }
+
+  static void run_own_first(base::Runnable& runnable, base::Executor& executor) {
+    auto& actor = static_cast<Actor&>(runnable);
+    core::run_first(static_cast<core::Host&>(executor), actor,
+                    [&](Turn& turn) { return fiber_of(actor).start(turn); });
   }
 
   // The system ends, and with it whatever it may wait for.
@@ -328,16 +348,7 @@ Fiber* make_fiber(core::Host& host, const detail::FiberType& type, size_t stack_
   return error = Errc::invalid_arg, nullptr;
 }
 
-void give_fiber(core::Host& host, Fiber& fiber) noexcept {
-  HostStacks* stacks = stacks_of(host);
-  if (stacks == nullptr) return give_fiber(host.system, fiber);
-  if (fiber.is_measured()) [[unlikely]] {
-    stacks_of(host.system)
-        ->marks.note(fiber.type(), fiber.stack(), touched_bytes(fiber.stack()),
-                     StackMarks::Life::has_ended);
-  }
-  stacks->pool.give(fiber.unmake());
-}
+void give_fiber(core::Host& host, Fiber& fiber) noexcept { give_stack(host, fiber); }
 
 void give_fiber(core::System& system, Fiber& fiber) noexcept {
   const Stack stack = fiber.unmake();

@@ -74,7 +74,6 @@ class Fiber : public Switch, private RunningStack {
     return *fiber;
   }
 
-  [[nodiscard]] void* body() const noexcept { return body_; }
   // It has been made.
   void note_body() noexcept { has_body_ = true; }
   [[nodiscard]] const detail::FiberType& type() const noexcept { return *type_; }
@@ -160,7 +159,7 @@ class Fiber : public Switch, private RunningStack {
   [[noreturn]] static void outside(const char* what);
   [[noreturn]] static void refuse_to_wait_in_guard();
   static void prepare_thread() noexcept;
-  core::Outcome run_body() noexcept;
+  [[gnu::always_inline]] core::Outcome run_body() noexcept;
   void prepare_to_leave(core::Outcome outcome) noexcept;
   void put_aside() noexcept;
   void drop_kept(core::Host& host, core::Actor& owner) noexcept;
@@ -180,22 +179,22 @@ class Fiber : public Switch, private RunningStack {
   void give_way() noexcept;
   void note_exit(ExitReason reason, std::string_view text) noexcept;
 
-  core::Turn* turn_ = nullptr;  // a new one for every turn
+  core::Turn* turn_;  // a new one for every turn
   const detail::FiberType* type_;
-  void* body_ = nullptr;
   KeptMail kept_;
   Deadline deadline_;  // of the wait it is in
   uint32_t waits_in_vain_ = 0;
   uint32_t polls_ = 0;  // that found nothing
+  // Those that begin the same for everybody next to each other: one store.
   core::Outcome outcome_ = core::Outcome::suspended;
   Stage stage_ = Stage::made;
-  const bool is_measured_;
-  const bool has_canary_;
   bool is_guarding_ = false;  // a guard of a receive looks at a message
   bool is_past_body_ = false;
   bool is_asked_to_throw_ = false;
   bool has_body_ = false;
   bool wants_exit_ = false;  // by exit(), or by what it threw
+  const bool is_measured_;
+  const bool has_canary_;
   ExitReason exit_reason_ = ExitReason::normal;
   // In a union, since it is long to clear and rarely needed: there when it wants to exit.
   union {

@@ -95,8 +95,8 @@ inline void Fiber::found(detail::Receive& receive, Envelope& envelope) noexcept 
 inline void Fiber::begin_receive(detail::Receive& receive) {
   const Turn& turn = *turn_;
   const Actor& own = turn.actor;
-  if (is_asked_to_end || !kept_.is_empty() || turn.in_hand() != nullptr || own.inbox != nullptr ||
-      !own.arrivals.looks_empty() || receive.timeout_ms >= 0 || has_canary_) [[unlikely]] {
+  if (is_asked_to_end || !kept_.is_empty() || turn.in_hand() != nullptr ||
+      core::may_have_mail(own) || receive.timeout_ms >= 0 || has_canary_) [[unlikely]] {
     return look_first(receive);
   }
   outcome_ = Outcome::wants_mail;

@@ -31,10 +31,10 @@ namespace jzx::kinds {
 
 // A stack on which a thread is, and whose it is. What it names outlives its being set.
 struct RunningStack {
-  std::byte* low = nullptr;  // the guard is the page below
-  std::byte* top = nullptr;
-  uint64_t actor = 0;          // its id
-  const char* name = nullptr;  // or nullptr
+  std::byte* low;  // the guard is the page below
+  std::byte* top;
+  uint64_t actor;    // its id
+  const char* name;  // or nullptr
 };
 
 namespace of_thread {

@@ -22,7 +22,6 @@ void Switch::prepare_thread() noexcept {
 // The first thing on a new stack: goes to what prepare() left there. It goes, and does not call, so
 // that the `ret` of the last leave_stack() is still the one that belongs to enter(); the 0 in place
 // of an address to return to tells a debugger that this is the outermost frame.
-extern "C" [[gnu::visibility("hidden")]] void jzx_fiber_start();
 asm(R"(
     .text
     .p2align 4
@@ -40,16 +39,6 @@ jzx_fiber_start:
     .cfi_endproc
     .size jzx_fiber_start, .-jzx_fiber_start
 )");
-
-void Switch::prepare(std::byte* low, std::byte* top, Main main, void* argument) noexcept {
-  SwitchAnnotations::prepare(low, top);
-  top -= reinterpret_cast<uintptr_t>(top) % 16;  // as before a call
-  auto* words = reinterpret_cast<uintptr_t*>(top) - 3;
-  words[0] = reinterpret_cast<uintptr_t>(&jzx_fiber_start);
-  words[1] = reinterpret_cast<uintptr_t>(argument);
-  words[2] = reinterpret_cast<uintptr_t>(main);
-  inside = words;
-}
 
 #else
 

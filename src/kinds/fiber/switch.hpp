@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include <jzx/detail/stack_switch.hpp>
@@ -34,6 +35,10 @@ namespace of_thread {
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local Exceptions* exceptions;
 }  // namespace of_thread
 
+#ifdef JZX_INLINE_SWITCH
+extern "C" [[gnu::visibility("hidden")]] void jzx_fiber_start();
+#endif
+
 class Switch : public detail::FiberSeat, private SwitchAnnotations {
  public:
   using Main = void (*)(void* argument);
@@ -43,7 +48,19 @@ class Switch : public detail::FiberSeat, private SwitchAnnotations {
   Switch& operator=(const Switch&) = delete;
 
   // The first enter() calls main(argument) on the stack from `low` to `top`. main must not return.
+#ifdef JZX_INLINE_SWITCH
+  void prepare(std::byte* low, std::byte* top, Main main, void* argument) noexcept {
+    SwitchAnnotations::prepare(low, top);
+    top -= reinterpret_cast<uintptr_t>(top) % 16;  // as before a call
+    auto* words = reinterpret_cast<uintptr_t*>(top) - 3;
+    words[0] = reinterpret_cast<uintptr_t>(&jzx_fiber_start);
+    words[1] = reinterpret_cast<uintptr_t>(argument);
+    words[2] = reinterpret_cast<uintptr_t>(main);
+    inside = words;
+  }
+#else
   void prepare(std::byte* low, std::byte* top, Main main, void* argument) noexcept;
+#endif
   // After leave_for_good(), or if it was never entered.
   void end() noexcept { SwitchAnnotations::end(); }
 

@@ -110,27 +110,35 @@ class HandlersKind final : public core::Kind {
   [[nodiscard]] static bool extend(core::System& system, Actor& actor) noexcept;
 
  private:
-  // The turn of an actor without extras. Most turns are for one message, and most handlers want no
-  // Context: then nothing is made but the call.
+  // The turn of an actor without extras. Most handlers want no Context: then nothing is made but
+  // the call.
   static void run_own(base::Runnable& runnable, base::Executor& executor) {
     auto& actor = static_cast<Actor&>(runnable);
     auto& host = static_cast<core::Host&>(executor);
     core::run_short_turn(
-        host, actor, [](const Envelope& first) { return first.type->handle_and_end != nullptr; },
-        [&](Envelope& first) {
-          const bool is_fine = core::guard(
-              [&] { return first.type->handle_and_end(actor.body.words[1], first), true; },
-              [&](const char* text) { return host.note_panic(text), false; });
-          // Not before the exception has ended, which may refer to the actor.
-          if (!is_fine) [[unlikely]]
-            fail_at_first(host, actor, first);
-          return is_fine;
-        },
-        [&](bool has_begun) { has_begun ? run_rest(host, actor, true) : run_other(host, actor); });
+        host, actor, &is_for_call, [&](Envelope& one) { return call(host, actor, one); },
+        [&] { run_other(host, actor); }, [&] { run_more(host, actor); });
   }
-  [[gnu::noinline, gnu::cold]] static void fail_at_first(core::Host& host, Actor& actor,
-                                                         Envelope& first) {
-    Turn turn(host, actor, &first);
+  [[gnu::noinline]] static void run_more(core::Host& host, Actor& actor) {
+    core::continue_short_turn(
+        host, actor, &is_for_call, [&](Envelope& one) { return call(host, actor, one); },
+        [&](uint64_t steps_before) { run_rest(host, actor, steps_before); });
+  }
+  static bool is_for_call(const Envelope& envelope) noexcept {
+    return envelope.type->handle_and_end != nullptr;
+  }
+  [[gnu::always_inline]] static bool call(core::Host& host, Actor& actor, Envelope& envelope) {
+    const bool is_fine = core::guard(
+        [&] { return envelope.type->handle_and_end(actor.body.words[1], envelope), true; },
+        [&](const char* text) { return host.note_panic(text), false; });
+    // Not before the exception has ended, which may refer to the actor.
+    if (!is_fine) [[unlikely]]
+      fail_at(host, actor, envelope);
+    return is_fine;
+  }
+  [[gnu::noinline, gnu::cold]] static void fail_at(core::Host& host, Actor& actor,
+                                                   Envelope& envelope) {
+    Turn turn(host, actor, envelope);
     core::end_turn(host, actor, turn, Outcome::failed);
   }
 
@@ -139,11 +147,12 @@ class HandlersKind final : public core::Kind {
     core::run_short_turn(
         host, actor, [](const Envelope& first) { return first.type->handle != nullptr; },
         [&](Envelope& first) { return handle_first(host, actor, first); },
-        [&](bool has_begun) { run_rest(host, actor, has_begun); });
+        [&] { run_rest(host, actor, host.steps()); },
+        [&] { run_rest(host, actor, host.steps() - 1); });
   }
   [[gnu::always_inline]] static bool handle_first(core::Host& host, Actor& actor, Envelope& first) {
     constexpr int kGoOn = -1;
-    Turn turn(host, actor, &first);
+    Turn turn(host, actor, first);
     Context context(port_of(host), actor.id(), &turn, &first);
     const int outcome = core::guard(
         [&]() -> int {
@@ -163,13 +172,10 @@ class HandlersKind final : public core::Kind {
   }
 
   // What is not for a short turn, or is left of one.
-  [[gnu::noinline]] static void run_rest(core::Host& host, Actor& actor, bool has_begun) {
+  [[gnu::noinline]] static void run_rest(core::Host& host, Actor& actor, uint64_t steps_before) {
     host.set_acting(actor.id());
-    const auto run = [&](Turn&& turn) {
-      core::end_turn(host, actor, turn,
-                     guard(turn, [&] { return handle_mail<false>(actor, turn); }));
-    };
-    has_begun ? run(Turn(host, actor, nullptr)) : run(Turn(host, actor));
+    Turn turn(host, actor, steps_before);
+    core::end_turn(host, actor, turn, guard(turn, [&] { return handle_mail<false>(actor, turn); }));
   }
 
   // core::guard() for user code in the turn of an actor.

@@ -199,7 +199,7 @@ bool CommandCore::perform_first() {
       const Admission admission = core::admit_user_at_once(*actor, target);
       if (admission == Admission::first) [[likely]] {
         ++host().counters.accepted;
-        core::enqueue_first(*actor, envelope);
+        actor->inbox.put_only(envelope);
         delivering_ = &envelope;
         SyncCommandKind::run_own(*actor, host());
         if (delivering_ != nullptr) [[unlikely]]
@@ -220,7 +220,7 @@ bool CommandCore::perform_first() {
 void CommandCore::deliver(Actor& actor, Envelope& envelope, Admission admission, ActorId target) {
   if (admission == Admission::queued) {
     delivering_ = &envelope;
-    (void)core::enqueue(actor, envelope, admission);
+    (void)core::enqueue(actor, envelope, admission, host().inboxes);
   }
   while (delivering_ != nullptr && actor.state.is_open(generation_of(target)) && take_back(actor)) {
     actor.run(host());
@@ -313,7 +313,7 @@ void CommandCore::send_rare(ActorId target, Envelope& envelope) {
   }
   ++host().counters.accepted;
   if (admission == Admission::first) {
-    (void)core::enqueue(actor, envelope, admission);
+    (void)core::enqueue(actor, envelope, admission, host().inboxes);
     delivering_ = &envelope;
     actor.run(host());
   }

@@ -185,17 +185,15 @@ void Follower::bring_forward(ActorId id, const Event& event) {
   const bool is_ready = actor != nullptr && actor->state.is_scheduled();
   // It may have been put aside: then the body gives it back by itself.
   if (sequence == sequences_.end() || !is_ready || !core::has_mail(*actor)) return;
-  Envelope* last = actor->inbox;
-  while (last->next != nullptr) last = last->next;
-  last->next = actor->arrivals.take_all();
+  core::fetch_arrivals(*actor);
+  core::Inbox& inbox = actor->inbox;
   Envelope* before = nullptr;
-  for (Envelope* one = actor->inbox; one != nullptr; before = one, one = one->next) {
+  for (Envelope* one = inbox.oldest(); one != nullptr; before = one, one = inbox.after(*one)) {
     if (run_->simulator.number_of(*one) != sequence->second) continue;
     if (is_io_event(*one)) io_event_in(*one).readiness = static_cast<uint32_t>(event.value);
     if (before == nullptr) return;
-    before->next = one->next;
-    one->next = actor->inbox;
-    actor->inbox = one;
+    inbox.remove_after(*before, *one);
+    inbox.put_back(*one, *one);
     return;
   }
 }

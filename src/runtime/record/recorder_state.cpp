@@ -19,8 +19,8 @@ bool has_own_name(const Envelope& envelope) noexcept { return envelope.type == &
 bool may_be_for_nothing(core::Actor& actor) noexcept {
   // relaxed: flags on their own.
   return actor.status == core::Status::running &&
-         actor.attention.load(std::memory_order_relaxed) == 0 && actor.inbox == nullptr &&
-         actor.arrivals.looks_empty() && core::queued_count(actor) > actor.held;
+         actor.attention.load(std::memory_order_relaxed) == 0 && !core::may_have_mail(actor) &&
+         core::queued_count(actor) > actor.held;
 }
 
 std::unique_ptr<runtime::RecordStore> make_store(const RecorderOptions& options) {

@@ -69,9 +69,9 @@ bool comes_back(supervise::ChildMode mode, ExitReason reason) noexcept {
 void Oracles::begin_hearing(SimHost& host, const Step& step) {
   if (step.tag != static_cast<uint32_t>(core::SystemTag::child_exit)) return;
   const Actor* actor = host.system.actors.find(step.actor);
-  if (actor == nullptr || !actor->is_supervisor || actor->inbox == nullptr) return;
+  if (actor == nullptr || !actor->is_supervisor || actor->inbox.is_empty()) return;
   hearing_.is_open = true;
-  const auto& child = static_cast<const core::Child&>(*actor->inbox);
+  const auto& child = static_cast<const core::Child&>(*actor->inbox.oldest());
   const auto* ended = static_cast<const ChildSlot*>(child.mark);
   hearing_.is_strange = ended == nullptr;
   const Supervisor& supervisor = supervise::supervisor_of(*actor);

@@ -223,8 +223,8 @@ void SimRun::before_step(SimHost& host, const Step& step) {
 // The message is about to be handled: its type says by whom.
 void SimRun::put_mock(SimHost& host, const Step& step) {
   core::Actor* actor = host.system.actors.find(step.actor);
-  if (actor == nullptr || actor->inbox == nullptr) return;
-  Envelope& envelope = *actor->inbox;
+  if (actor == nullptr || actor->inbox.is_empty()) return;
+  Envelope& envelope = *actor->inbox.oldest();
   const std::string_view type = actor->kind->type_name(*actor);
   // The last one counts.
   for (auto mock = mocks.rbegin(); mock != mocks.rend(); ++mock) {
@@ -269,7 +269,7 @@ std::vector<SimMessage> SimRun::mailbox(Pid pid) {
   core::System& system = pid.port()->system;
   core::Actor* actor = system.find_open(pid.id());
   if (actor == nullptr) return messages;
-  core::gather(*actor);
+  core::fetch_arrivals(*actor);
   const auto add = [&](const Envelope& envelope, bool is_put_aside) {
     SimMessage message;
     message.type = runtime::plain_type_name(envelope.type->inner->name);
@@ -279,7 +279,10 @@ std::vector<SimMessage> SimRun::mailbox(Pid pid) {
     message.is_put_aside = is_put_aside;
     messages.push_back(std::move(message));
   };
-  for (const Envelope* one = actor->inbox; one != nullptr; one = one->next) add(*one, false);
+  const core::Inbox& inbox = actor->inbox;
+  for (const Envelope* one = inbox.oldest(); one != nullptr; one = inbox.after(*one)) {
+    add(*one, false);
+  }
   actor->kind->show_put_aside(
       *actor,
       [](void* adder, const Envelope& one) { (*static_cast<decltype(add)*>(adder))(one, true); },
