@@ -46,11 +46,15 @@ struct alignas(64) Envelope {
     kTapped = 16,  // a driver wants to hear when it is taken
   };
 
-  Envelope() noexcept = default;
+  Envelope() noexcept : next(nullptr) {}
   Envelope(const MessageType* the_type, ActorId the_sender, uint32_t the_flags) noexcept
-      : type(the_type), sender(the_sender), flags(the_flags) {}
+      : next(nullptr), type(the_type), sender(the_sender), flags(the_flags) {}
+  // For one who is about to queue it, and so to set `next`.
+  struct ToBeQueued {};
+  Envelope(ToBeQueued, const MessageType* the_type, ActorId the_sender) noexcept
+      : type(the_type), sender(the_sender) {}
 
-  Envelope* next = nullptr;
+  Envelope* next;
   const MessageType* type = nullptr;
   ActorId sender = 0;
   uint32_t flags = 0;

@@ -202,7 +202,7 @@ class BlockPool {
   [[nodiscard]] void* take_own() noexcept { return in_use_.pop(); }
 
   // Then the next give() calls nobody.
-  [[nodiscard]] bool has_room() const noexcept { return in_use_.count() != BlockDepot::kBatch; }
+  [[nodiscard]] bool has_room() const noexcept { return in_use_.count() < BlockDepot::kBatch; }
   void give(void* block) noexcept {
     if (!has_room()) [[unlikely]]
       make_room();

@@ -63,9 +63,9 @@ enum class Overload : uint8_t {
   wait,         // the sender waits for room, where it can; the runtime sees to that
 };
 
-// Whose inbox a sender may write to, as far as its thread is concerned.
+// Whose inbox a thread may touch, other than that of an actor whose turn it runs.
 enum class Inboxes : uint8_t {
-  none,
+  none,  // of nobody who runs on a worker
   idle,  // of those whom it finds idle
   all,   // also of the others: whoever runs on a worker runs on this thread
 };

@@ -60,7 +60,7 @@ class EnvelopePool : public base::BlockPool {
   }
   // After has_own().
   [[nodiscard]] Envelope& take_own(const MessageType* type, ActorId sender) noexcept {
-    return *new (BlockPool::take_own()) Envelope(type, sender, 0);
+    return *new (BlockPool::take_own()) Envelope(Envelope::ToBeQueued{}, type, sender);
   }
   void give(Envelope& envelope) noexcept { BlockPool::give(&envelope); }
 };

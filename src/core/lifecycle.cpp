@@ -371,9 +371,10 @@ void abort_actor(Host& host, Actor& actor) noexcept {
   }
   abandon_timers(host, actor, DeadLetterReason::target_gone);
   end_actor(host, actor, ExitReason::killed, ExitText("the start was called off"));
-  // One that waits for its first turn elsewhere, or to which another thread is just sending (that
-  // one owns its inbox), gives up its mail and retires when its turn comes.
-  if (!actor.state.is_scheduled() || host.take_back(actor)) retire(host, actor);
+  // One that waits for its first turn elsewhere, or whose inbox is another thread's, gives up its
+  // mail and retires when its turn comes.
+  const bool is_ours = host.inboxes != Inboxes::none || !actor.standing.is_for_workers();
+  if (!actor.state.is_scheduled() || (is_ours && host.take_back(actor))) retire(host, actor);
 }
 
 // ---- the end of a system: one thread is left ----
@@ -465,9 +466,8 @@ void release_reserved(Host& host, ActorId id) noexcept {
   if (actor == nullptr) return;  // it was never reserved
   // As if somebody had lived and ended there: the id is never given again.
   actor->state.open(generation_of(id), false);
-  const bool is_retired = actor->state.retire(taken_count(*actor));
+  [[maybe_unused]] const bool is_retired = actor->state.retire(taken_count(*actor));
   JZX_ASSERT(is_retired);  // nobody could send to it
-  (void)is_retired;
   host.system.actors.give(host.own_slots(), *actor);
 }
 

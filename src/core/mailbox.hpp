@@ -58,9 +58,9 @@ namespace jzx::core {
 
 // In one try, by the last look at `handled`. `full` or `gone`: perhaps; admit_user() knows.
 [[nodiscard]] inline Admission admit_user_at_once(Actor& actor, ActorId id) noexcept {
-  return actor.state.admit_at_once(id, [&](uint32_t sent_mark) {
+  return actor.state.admit_at_once(id, [&](uint64_t word) {
     // relaxed: see has_room_as_seen().
-    return has_room_as_seen(sent_mark, actor.full_at.load(std::memory_order_relaxed));
+    return StateWord::is_below(word, actor.full_at.load(std::memory_order_relaxed));
   });
 }
 
@@ -81,12 +81,10 @@ namespace jzx::core {
   return admission;
 }
 
-// A message for one that is scheduled already, from the thread that will run it or runs it now.
-[[nodiscard]] inline bool enqueue_here(Actor& actor, Envelope& envelope) noexcept {
-  // Not past one that came before it. relaxed: what this thread sent is seen, and what it knows of.
-  if (!actor.standing.is_for_workers() || !actor.arrivals.looks_empty()) return false;
-  actor.inbox.put(envelope);
-  return true;
+// May the thread that runs everybody put a message into this inbox, of one that is scheduled? Not
+// past one that came before it. relaxed: what this thread sent is seen, and what it knows of.
+[[nodiscard]] inline bool takes_mail_here(const Actor& actor) noexcept {
+  return actor.standing.is_for_workers() && actor.arrivals.looks_empty();
 }
 
 // Puts an admitted message where its admission says. True: submit the actor.
@@ -94,7 +92,11 @@ namespace jzx::core {
                                   Inboxes mine) noexcept {
   const bool is_first = admission == Admission::first;
   if (is_first && mine != Inboxes::none) return actor.inbox.put_only(envelope), true;
-  if (mine != Inboxes::all || !enqueue_here(actor, envelope)) actor.arrivals.push(envelope);
+  if (mine == Inboxes::all && takes_mail_here(actor)) {
+    actor.inbox.put(envelope);
+  } else {
+    actor.arrivals.push(envelope);
+  }
   return is_first;
 }
 

@@ -51,12 +51,6 @@ inline void put(Host& host, Actor& actor, Envelope& envelope, Admission admissio
   return Errc::ok;
 }
 
-// For one that was scheduled already.
-inline void put_queued(const Host& host, Actor& actor, Envelope& envelope) noexcept {
-  if (host.inboxes == Inboxes::all && enqueue_here(actor, envelope)) return;
-  actor.arrivals.push(envelope);
-}
-
 // The common send, whole and without a loop or a call inside, so that it compiles to a leaf
 // function. `fill()` answers the envelope with the message, and is called when that is let in.
 // False if anything is unusual; then nothing has happened, and send() finds out what. On the host's
@@ -75,7 +69,11 @@ template <class Fill>
       return true;
     case Admission::queued:
       ++host.counters.accepted;
-      put_queued(host, *actor, fill());
+      if (host.inboxes == Inboxes::all && takes_mail_here(*actor)) {
+        actor->inbox.put(fill());
+      } else {
+        actor->arrivals.push(fill());
+      }
       return true;
     default:
       return false;

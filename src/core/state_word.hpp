@@ -77,6 +77,12 @@ class StateWord {
     return mark >> kMarkShift;
   }
 
+  // Has `sent` of this word not come to the mark yet? In one subtraction of whole words, what is
+  // below the marks included: that takes one register less than to take them out first.
+  [[nodiscard]] static constexpr bool is_below(uint64_t word, uint32_t mark) noexcept {
+    return static_cast<int64_t>((static_cast<uint64_t>(mark) << 32) - word) > 0;
+  }
+
   // ---- senders: any thread ----
 
   // `has_room(sent)` reads the consumer's progress and says whether one more fits.
@@ -93,14 +99,14 @@ class StateWord {
   }
 
   // The same in one try: `full` also if somebody else was quicker. For a path that has another.
-  // `id` has the generation above a slot below kMostSlots. `has_room(mark)` gets `sent` as a mark.
+  // `id` has the generation above a slot below kMostSlots. `has_room(word)` is asked is_below().
   template <class HasRoom>
   [[nodiscard]] Admission admit_at_once(uint64_t id, HasRoom&& has_room) noexcept {
     uint64_t word = word_.load(std::memory_order_acquire);  // as in admit()
     // The generations on top of each other, and below them closed and exit on bits that no slot
     // has: all are to be equal, in one comparison.
     if (((word << kIdShift) ^ id) >> kSlotBits != 0) return Admission::gone;
-    if (!has_room(static_cast<uint32_t>(word >> 32))) return Admission::full;
+    if (!has_room(word)) return Admission::full;
     if ((word & (kScheduled | kSuspended)) != 0) {
       return exchange(word, word + kOneSent) ? Admission::queued : Admission::full;
     }

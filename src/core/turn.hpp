@@ -229,9 +229,12 @@ template <class CanHandle, class Handle, class Other, class More>
   if (!handle(*envelope)) [[unlikely]]
     return;
   host.finish_ended_plain(*envelope);
-  if (may_have_mail(actor)) return more();
-  if (!ends_idle(host, actor)) [[unlikely]]
-    more();
+  if (!may_have_mail(actor)) {
+    if (ends_idle(host, actor)) [[likely]]
+      return;
+    host.set_acting(actor.id());  // mail has come since
+  }
+  more();
 }
 
 // After its first message.

@@ -22,7 +22,7 @@ using jzx::testing::Script;
 
 // Tag, whom it is about, why, and the monitor's reference.
 using Told = std::tuple<SystemTag, ActorId, ExitReason, uint64_t>;
-using Inbox = std::multiset<Told>;
+using Heard = std::multiset<Told>;
 
 struct ModelMonitor {
   ActorId watcher;
@@ -223,8 +223,8 @@ class BondsModel : public ::testing::Test {
   std::set<std::pair<ActorId, ActorId>> links_;
   std::map<uint64_t, ModelMonitor> monitors_;
   std::vector<uint64_t> spent_refs_;
-  std::map<ActorId, Inbox> expected_;
-  std::map<ActorId, Inbox> told_;
+  std::map<ActorId, Heard> expected_;
+  std::map<ActorId, Heard> told_;
 };
 
 TEST_F(BondsModel, EverybodyHearsExactlyWhatTheModelSaysAndDiesWithWhomItSays) {

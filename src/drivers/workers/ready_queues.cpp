@@ -10,7 +10,8 @@ using base::Runnable;
 namespace {
 
 constexpr auto kFreshLevel = static_cast<uint32_t>(base::Priority::normal);
-constexpr uint32_t kAboveFresh = (1u << kFreshLevel) - 1;
+constexpr uint32_t kFreshBit = 1u << kFreshLevel;
+constexpr uint32_t kAboveFresh = kFreshBit - 1;
 
 }  // namespace
 
@@ -28,10 +29,12 @@ void ReadyQueues::push_ring(Runnable& work) noexcept {
 }
 
 Runnable* ReadyQueues::next_but_lifo() noexcept {
-  // Mostly it is the turn of what was spawned last, or there is nothing such.
+  // Mostly it is the turn of what was spawned last, or of the oldest at the same level.
   const uint32_t picks = picks_ + 1 + in_a_row_;
   if (in_a_row_ < kInARow && picks < kFairEvery && (queued_ & kAboveFresh) == 0) [[likely]] {
-    if (Runnable* work = fresh_.pop()) {
+    Runnable* work = fresh_.pop();
+    if (work == nullptr && (queued_ & kFreshBit) != 0) work = pop(kFreshLevel);
+    if (work != nullptr) {
       picks_ = picks;
       in_a_row_ = 0;
       return work;
