@@ -61,8 +61,8 @@ struct Row {
   bool is_scheduled_after;
 };
 
-const auto room = [](uint32_t) { return true; };
-const auto no_room = [](uint32_t) { return false; };
+const auto room = [](uint64_t) { return true; };
+const auto no_room = [](uint64_t) { return false; };
 
 TEST(StateWord, AUserMessageSchedulesOnlyAnIdleActorAndNeverAClosedOne) {
   for (const Row<Admission> row : {Row<Admission>{Begin::idle, Admission::first, true},
@@ -296,6 +296,21 @@ TEST(StateWord, TheCountOfSentMessagesWrapsWithoutTouchingItsNeighbours) {
   EXPECT_EQ(word.admit(kGeneration, room), Admission::first);
   EXPECT_TRUE(word.park_at_once(handled + 1 + (StateWord::kSentMask + 1), kGeneration));
   EXPECT_TRUE(word.is(kGeneration));
+}
+
+TEST(Marks, AWordIsBelowOneUntilItHasCountedThatFar) {
+  const auto word_of = [](uint64_t sent, uint64_t below) { return (sent << 39) | below; };
+  constexpr uint64_t kAllBelow = (uint64_t{1} << 39) - 1;  // generation and flags
+  for (const uint32_t mark : {1u, 77u, StateWord::kSentMask, 0u}) {
+    for (const uint64_t below : {uint64_t{0}, uint64_t{1}, kAllBelow}) {
+      const uint32_t at = StateWord::mark_of_count(mark);
+      const auto sent = [&](uint32_t before) { return (mark - before) & StateWord::kSentMask; };
+      EXPECT_TRUE(StateWord::is_below(word_of(sent(1), below), at));
+      EXPECT_TRUE(StateWord::is_below(word_of(sent(StateWord::kMaxUserLimit - 1), below), at));
+      EXPECT_FALSE(StateWord::is_below(word_of(sent(0), below), at));
+      EXPECT_FALSE(StateWord::is_below(word_of((mark + 1) & StateWord::kSentMask, below), at));
+    }
+  }
 }
 
 }  // namespace
