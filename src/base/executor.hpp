@@ -46,10 +46,13 @@ class Standing {
   [[nodiscard]] uint8_t home() const noexcept {
     return static_cast<uint8_t>(load_seen(bits_) >> kHomeShift);
   }
-  // Any or a certain one.
-  [[nodiscard]] bool is_for_workers() const noexcept {
-    const uint8_t one = home();
-    return one != kBlockingPool && one != kByHand;
+  // The same, for others to look at: who is scheduled and was never queued is held back.
+  [[nodiscard]] bool is_fresh_as_seen() const noexcept { return (load_seen(bits_) & kFresh) != 0; }
+  // It has been in the queue of a worker, and only they run it. May be looked at by others.
+  [[nodiscard]] bool is_with_workers() const noexcept {
+    const unsigned bits = load_seen(bits_);
+    const unsigned where = bits >> kHomeShift;
+    return (bits & kFresh) == 0 && where != kBlockingPool && where != kByHand;
   }
   // It has not been queued yet: newest first, see StealDeque.
   [[nodiscard]] bool is_fresh() const noexcept { return (bits_ & kFresh) != 0; }

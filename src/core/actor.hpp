@@ -63,9 +63,9 @@ enum class Overload : uint8_t {
   wait,         // the sender waits for room, where it can; the runtime sees to that
 };
 
-// Whose inbox a thread may touch, other than that of an actor whose turn it runs.
+// Whose inbox a sender may write to, as far as its thread is concerned.
 enum class Inboxes : uint8_t {
-  none,  // of nobody who runs on a worker
+  none,
   idle,  // of those whom it finds idle
   all,   // also of the others: whoever runs on a worker runs on this thread
 };
@@ -163,6 +163,11 @@ struct alignas(64) Actor : base::Runnable {
   }
 
   [[nodiscard]] ActorId id() const noexcept { return own_id; }
+  // A supervisor whose start may yet be called off by the thread that holds it back. Under the
+  // lock.
+  [[nodiscard]] bool is_half_started() const noexcept {
+    return is_supervisor && standing.is_fresh_as_seen() && state.is_scheduled();
+  }
   // relaxed, both: published by open(), and never changed while it lives.
   [[nodiscard]] uint32_t user_limit() const noexcept {
     return StateWord::count_of_mark(user_limit_mark.load(std::memory_order_relaxed));

@@ -157,8 +157,8 @@ void vacate(Actor& actor) noexcept {
   actor.status = Status::stopped;
 }
 
-// The slot is somebody's from here on. False: the parent has ended.
-bool move_in(System& system, Actor& actor, Child* child, ActorId parent, ActorId id,
+// The slot is somebody's from here on. False: the parent has ended, or is not there yet.
+bool move_in(Host& host, Actor& actor, Child* child, ActorId parent, ActorId id,
              bool is_scheduled) noexcept {
   // Nobody has this id yet. Others may look at the slot, with older ones, but only at the state
   // word: that says that they are too late.
@@ -168,8 +168,9 @@ bool move_in(System& system, Actor& actor, Child* child, ActorId parent, ActorId
   if (child == nullptr) return actor.state.open(generation_of(id), is_scheduled), true;
   // A parent that begins to stop must find the child, and find it open.
   Actor& above = *child->parent;
-  Bonds hold(system.is_shared, above);
-  if (!above.state.is_open(generation_of(parent))) {
+  Bonds hold(host.system.is_shared, above);
+  if (!above.state.is_open(generation_of(parent)) ||
+      (host.holding_back == 0 && above.is_half_started())) {
     actor.bonds_closed.store(true, std::memory_order_relaxed);  // nobody has the id
     return false;
   }
@@ -371,10 +372,9 @@ void abort_actor(Host& host, Actor& actor) noexcept {
   }
   abandon_timers(host, actor, DeadLetterReason::target_gone);
   end_actor(host, actor, ExitReason::killed, ExitText("the start was called off"));
-  // One that waits for its first turn elsewhere, or whose inbox is another thread's, gives up its
-  // mail and retires when its turn comes.
-  const bool is_ours = host.inboxes != Inboxes::none || !actor.standing.is_for_workers();
-  if (!actor.state.is_scheduled() || (is_ours && host.take_back(actor))) retire(host, actor);
+  // One that waits for its first turn elsewhere, or to which another thread is just sending (that
+  // one owns its inbox), gives up its mail and retires when its turn comes.
+  if (!actor.state.is_scheduled() || host.take_back(actor)) retire(host, actor);
 }
 
 // ---- the end of a system: one thread is left ----
@@ -499,7 +499,7 @@ Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   JZX_ASSERT(!is_reserved || id == options.reserved);
   furnish(system, *actor, options, belongings);
   host.count_birth();
-  if (!move_in(system, *actor, belongings.child, options.parent, id, is_scheduled)) [[unlikely]] {
+  if (!move_in(host, *actor, belongings.child, options.parent, id, is_scheduled)) [[unlikely]] {
     host.count_end();
     vacate(*actor);
     give_belongings(host, belongings);
@@ -525,7 +525,7 @@ bool spawn_common(Host& host, const Kind& kind, Body body, uint32_t mailbox_cap,
   out = next_id(system, *actor);
   furnish_common(system, *actor, kind, body, mailbox_cap, first_turn);
   host.count_birth();
-  (void)move_in(system, *actor, nullptr, kNobody, out, first_turn);
+  (void)move_in(host, *actor, nullptr, kNobody, out, first_turn);
   if (first_turn) host.submit(*actor);
   return true;
 }

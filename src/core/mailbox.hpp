@@ -15,8 +15,9 @@
 // its sends need no second exchange; all others go through the arrivals, also to an actor that they
 // find idle. So that order is kept here too, the thread leaves the inbox alone while there are
 // arrivals: those were sent before, as far as it can know. Which of the two it is, a host says
-// (Host::inboxes). Actors of the blocking pool, and those run by hand, are run by others in either
-// case.
+// (Host::inboxes). Three sorts of actors are others' in either case: those of the blocking pool,
+// those run by hand, and those that have not been queued yet: another thread may hold one back, and
+// call its start off.
 //
 // A message may be admitted but not yet pushed (its sender was interrupted). Then take() finds
 // nothing while park() refuses, and the actor goes around the run queue once more.
@@ -84,7 +85,7 @@ namespace jzx::core {
 // May the thread that runs everybody put a message into this inbox, of one that is scheduled? Not
 // past one that came before it. relaxed: what this thread sent is seen, and what it knows of.
 [[nodiscard]] inline bool takes_mail_here(const Actor& actor) noexcept {
-  return actor.standing.is_for_workers() && actor.arrivals.looks_empty();
+  return actor.standing.is_with_workers() && actor.arrivals.looks_empty();
 }
 
 // Puts an admitted message where its admission says. True: submit the actor.

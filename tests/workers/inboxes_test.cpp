@@ -40,7 +40,7 @@ class Inboxes : public ::testing::TestWithParam<uint32_t> {
   jzx_loop* loop_ = nullptr;
   jzx_actor_id first_ = 0;
   jzx_actor_id second_ = 0;
-  std::atomic<jzx_actor_id> child_{0};
+  std::atomic<jzx_actor_id> started_{0};
   std::atomic<bool> is_over_{false};
   std::atomic<uint64_t> sent_{0};
   std::atomic<uint64_t> dead_letters_{0};
@@ -50,26 +50,26 @@ class Inboxes : public ::testing::TestWithParam<uint32_t> {
 };
 INSTANTIATE_TEST_SUITE_P(Workers, Inboxes, ::testing::Values(1u, 2u));
 
-// A child whose start will be called off gets mail from a worker, while another thread, which holds
-// it back, ends it.
+// A supervisor and a child whose start will be called off get mail from a worker, while another
+// thread, which holds them back, ends them.
 TEST_P(Inboxes, OfAStartThatIsCalledOffElsewhereIsEmptiedByWhoOwnsIt) {
   jzx_observer observer{};
   observer.on_actor_start = [](void* self, jzx_actor_id id, const char* name) {
-    if (name != nullptr && name[0] == 'a') static_cast<Inboxes*>(self)->child_ = id;
+    if (name == nullptr || name[0] == 'a') static_cast<Inboxes*>(self)->started_ = id;
   };
   observer.on_dead_letter = [](void* self, jzx_actor_id, const jzx_message*) {
     static_cast<Inboxes*>(self)->dead_letters_.fetch_add(1);
   };
-  jzx_loop_set_observer(loop_, &observer, this);
   first_ = spawn([](jzx_context* context, const jzx_message*) {
     Inboxes& test = test_of(context);
     for (int i = 0; i < 40; ++i) {
-      const jzx_actor_id child = test.child_;
-      if (child != 0 && jzx_send(context->loop, child, nullptr, 0, 1) == JZX_OK) ++test.sent_;
+      const jzx_actor_id started = test.started_;
+      if (started != 0 && jzx_send(context->loop, started, nullptr, 0, 1) == JZX_OK) ++test.sent_;
     }
     if (!test.is_over_) (void)jzx_send(context->loop, test.first_, nullptr, 0, 1);
     return JZX_BEHAVIOR_OK;
   });
+  jzx_loop_set_observer(loop_, &observer, this);
   ASSERT_EQ(jzx_send(loop_, first_, nullptr, 0, 1), JZX_OK);
 
   std::thread outside([&] {
@@ -101,6 +101,53 @@ TEST_P(Inboxes, OfAStartThatIsCalledOffElsewhereIsEmptiedByWhoOwnsIt) {
   EXPECT_LE(dead_letters_, sent_ + 1);
 }
 
+// While a supervisor is being started by one thread, another wants to give it a child.
+TEST_P(Inboxes, OfASupervisorThatIsHalfStartedAreNoPlaceForTheChildrenOfOthers) {
+  jzx_observer observer{};
+  observer.on_actor_start = [](void* self, jzx_actor_id id, const char* name) {
+    if (name == nullptr) static_cast<Inboxes*>(self)->started_ = id;
+  };
+  first_ = spawn([](jzx_context* context, const jzx_message*) {
+    Inboxes& test = test_of(context);
+    for (int i = 0; i < 10 && test.started_ != 0; ++i) {
+      jzx_spawn_opts options{};
+      options.behavior = [](jzx_context*, const jzx_message*) { return JZX_BEHAVIOR_OK; };
+      options.name = "of another";
+      options.supervisor = test.started_;
+      jzx_actor_id child = 0;
+      if (jzx_spawn(context->loop, &options, &child) != JZX_OK) continue;
+      ++test.sent_;
+      for (int j = 0; j < 20; ++j) (void)jzx_send(context->loop, child, nullptr, 0, 1);
+    }
+    if (!test.is_over_) (void)jzx_send(context->loop, test.first_, nullptr, 0, 1);
+    return JZX_BEHAVIOR_OK;
+  });
+  jzx_loop_set_observer(loop_, &observer, this);
+  ASSERT_EQ(jzx_send(loop_, first_, nullptr, 0, 1), JZX_OK);
+  std::thread outside([&] {
+    jzx_child_spec child{};
+    child.name = "b";
+    child.behavior = [](jzx_context*, const jzx_message*) { return JZX_BEHAVIOR_OK; };
+    child.init = [](void**) {
+      for (int i = 0; i < 200; ++i) base::spin_hint();  // the worker has time to spawn
+      return JZX_BEHAVIOR_FAIL;
+    };
+    jzx_supervisor_init start{};
+    start.children = &child;
+    start.child_count = 1;
+    start.supervisor = {JZX_SUP_ONE_FOR_ONE, 1, 1000};
+    for (size_t i = 0; i < scaled(4000); ++i) {
+      jzx_actor_id supervisor = 0;
+      EXPECT_NE(jzx_spawn_supervisor(loop_, &start, 0, &supervisor), JZX_OK);
+    }
+    is_over_ = true;
+    jzx_runtime_request_stop(runtime_);
+  });
+  EXPECT_EQ(jzx_runtime_run(runtime_), JZX_OK);
+  outside.join();
+  EXPECT_EQ(sent_, 0u);
+}
+
 // A token goes from the first to the second and back. What another thread sends to the first comes
 // at all moments of its turns, also at their very end.
 TEST_P(Inboxes, AreEmptiedInTheNameOfTheirActorWheneverMailComes) {
@@ -123,7 +170,7 @@ TEST_P(Inboxes, AreEmptiedInTheNameOfTheirActorWheneverMailComes) {
   std::thread outside([&] {
     // The first token has a wrong sender only on its way to the first.
     EXPECT_EQ(jzx_send_async(loop_, first_, nullptr, 0, kToken), JZX_OK);
-    for (uint64_t pokes = 0; pokes < scaled(20'000);) {
+    for (uint64_t pokes = 0; pokes < scaled(2000, 10);) {
       const uint64_t before = tokens_;
       if (jzx_send_async(loop_, first_, nullptr, 0, kPoke) == JZX_OK) ++pokes;
       while (pokes_seen_ < pokes || tokens_ == before) std::this_thread::yield();

@@ -52,6 +52,7 @@ class ReadyQueues {
       if (!fresh_.push(&work)) push_back(work);
       return true;
     }
+    work.standing.no_longer_fresh();
     return push_next(work);
   }
   // It has had its turn and wants another: behind the others.
@@ -74,6 +75,7 @@ class ReadyQueues {
     return true;
   }
   void push_pinned(base::Runnable& work) noexcept {
+    work.standing.no_longer_fresh();
     const uint32_t level = work.level();
     pinned_[level].push(work);
     queued_ |= 1u << level;

@@ -13,7 +13,6 @@ SideHost::SideHost(WorkerGroup& group, base::Clock& clock, uint32_t messages_per
 
 void SideHost::submit_elsewhere(base::Runnable& work) noexcept {
   if (holding_back > 0) return held_back.push(work);
-  work.standing.no_longer_fresh();
   group_.route(work);
 }
 
