@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
 
 #include "base/atomic.hpp"
 #include "support/scale.hpp"
@@ -34,6 +35,36 @@ class Inboxes : public ::testing::TestWithParam<uint32_t> {
   }
   static Inboxes& test_of(const jzx_context* context) {
     return *static_cast<Inboxes*>(context->state);
+  }
+  static jzx_behavior_result nothing(jzx_context*, const jzx_message*) { return JZX_BEHAVIOR_OK; }
+
+  // Runs, with the first actor busy, while another thread starts a supervisor with children a and b
+  // again and again; b takes its time and fails, so that each start is called off.
+  void run_while_starts_fail(size_t starts) {
+    ASSERT_EQ(jzx_send(loop_, first_, nullptr, 0, 1), JZX_OK);
+    std::thread outside([&] {
+      jzx_child_spec children[2] = {};
+      children[0].name = "a";
+      children[0].behavior = &nothing;
+      children[1].name = "b";
+      children[1].behavior = &nothing;
+      children[1].init = [](void**) {
+        for (int i = 0; i < 50; ++i) base::spin_hint();
+        return JZX_BEHAVIOR_FAIL;
+      };
+      jzx_supervisor_init start{};
+      start.children = children;
+      start.child_count = 2;
+      start.supervisor = {JZX_SUP_ONE_FOR_ONE, 1, 1000};
+      for (size_t i = 0; i < starts; ++i) {
+        jzx_actor_id supervisor = 0;
+        EXPECT_NE(jzx_spawn_supervisor(loop_, &start, 0, &supervisor), JZX_OK);
+      }
+      is_over_ = true;
+      jzx_runtime_request_stop(runtime_);
+    });
+    EXPECT_EQ(jzx_runtime_run(runtime_), JZX_OK);
+    outside.join();
   }
 
   jzx_runtime* runtime_ = nullptr;
@@ -70,32 +101,7 @@ TEST_P(Inboxes, OfAStartThatIsCalledOffElsewhereIsEmptiedByWhoOwnsIt) {
     return JZX_BEHAVIOR_OK;
   });
   jzx_loop_set_observer(loop_, &observer, this);
-  ASSERT_EQ(jzx_send(loop_, first_, nullptr, 0, 1), JZX_OK);
-
-  std::thread outside([&] {
-    const auto nothing = [](jzx_context*, const jzx_message*) { return JZX_BEHAVIOR_OK; };
-    jzx_child_spec children[2] = {};
-    children[0].name = "a";
-    children[0].behavior = nothing;
-    children[1].name = "b";
-    children[1].behavior = nothing;
-    children[1].init = [](void**) {
-      for (int i = 0; i < 10; ++i) base::spin_hint();  // the worker has time to send
-      return JZX_BEHAVIOR_FAIL;
-    };
-    jzx_supervisor_init start{};
-    start.children = children;
-    start.child_count = 2;
-    start.supervisor = {JZX_SUP_ONE_FOR_ONE, 1, 1000};
-    for (size_t i = 0; i < scaled(20'000); ++i) {
-      jzx_actor_id supervisor = 0;
-      EXPECT_NE(jzx_spawn_supervisor(loop_, &start, 0, &supervisor), JZX_OK);
-    }
-    is_over_ = true;
-    jzx_runtime_request_stop(runtime_);
-  });
-  EXPECT_EQ(jzx_runtime_run(runtime_), JZX_OK);
-  outside.join();
+  run_while_starts_fail(scaled(10'000));
   jzx_runtime_destroy(std::exchange(runtime_, nullptr));
   EXPECT_GE(dead_letters_, sent_) << "who sends to itself may have one of its own";
   EXPECT_LE(dead_letters_, sent_ + 1);
@@ -111,7 +117,7 @@ TEST_P(Inboxes, OfASupervisorThatIsHalfStartedAreNoPlaceForTheChildrenOfOthers) 
     Inboxes& test = test_of(context);
     for (int i = 0; i < 10 && test.started_ != 0; ++i) {
       jzx_spawn_opts options{};
-      options.behavior = [](jzx_context*, const jzx_message*) { return JZX_BEHAVIOR_OK; };
+      options.behavior = &nothing;
       options.name = "of another";
       options.supervisor = test.started_;
       jzx_actor_id child = 0;
@@ -123,28 +129,7 @@ TEST_P(Inboxes, OfASupervisorThatIsHalfStartedAreNoPlaceForTheChildrenOfOthers) 
     return JZX_BEHAVIOR_OK;
   });
   jzx_loop_set_observer(loop_, &observer, this);
-  ASSERT_EQ(jzx_send(loop_, first_, nullptr, 0, 1), JZX_OK);
-  std::thread outside([&] {
-    jzx_child_spec child{};
-    child.name = "b";
-    child.behavior = [](jzx_context*, const jzx_message*) { return JZX_BEHAVIOR_OK; };
-    child.init = [](void**) {
-      for (int i = 0; i < 200; ++i) base::spin_hint();  // the worker has time to spawn
-      return JZX_BEHAVIOR_FAIL;
-    };
-    jzx_supervisor_init start{};
-    start.children = &child;
-    start.child_count = 1;
-    start.supervisor = {JZX_SUP_ONE_FOR_ONE, 1, 1000};
-    for (size_t i = 0; i < scaled(4000); ++i) {
-      jzx_actor_id supervisor = 0;
-      EXPECT_NE(jzx_spawn_supervisor(loop_, &start, 0, &supervisor), JZX_OK);
-    }
-    is_over_ = true;
-    jzx_runtime_request_stop(runtime_);
-  });
-  EXPECT_EQ(jzx_runtime_run(runtime_), JZX_OK);
-  outside.join();
+  run_while_starts_fail(scaled(10'000));
   EXPECT_EQ(sent_, 0u);
 }
 

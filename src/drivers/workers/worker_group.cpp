@@ -15,7 +15,7 @@ WorkerGroup::WorkerGroup(core::System& the_system, const GroupOptions& the_optio
 void WorkerGroup::wake(uint32_t worker) noexcept { workers_[worker]->io().wake(); }
 
 void WorkerGroup::route(base::Runnable& work) noexcept {
-  work.standing.no_longer_fresh();
+  work.standing.no_longer_fresh();  // whoever held it back has let it go
   switch (work.home()) {
     case base::kAnyWorker:
       return inject(work);
