@@ -126,12 +126,6 @@ void tell_full(Host& host, Actor& actor) {
   if (Observer* observer = host.system.observer()) observer->mailbox_full(actor.id());
 }
 
-// Its budget is spent and there is more: not by its own doing?
-bool is_fed_by_others(const Actor& actor) noexcept {
-  const Envelope* next = actor.inbox.oldest();
-  return next != nullptr && next->sender != actor.id();
-}
-
 uint32_t user_queue(const Actor& actor) noexcept {
   // relaxed: a snapshot.
   const uint32_t system = actor.system_queued.load(std::memory_order_relaxed);

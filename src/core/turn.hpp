@@ -177,6 +177,12 @@ void run_unusual_turn(Host& host, Actor& actor);
 // After the turn of a living actor that is not simply idle now.
 void settle(Host& host, Actor& actor, Turn& turn, Outcome outcome);
 
+// Its budget is spent and there is more: not by its own doing?
+[[nodiscard]] inline bool is_fed_by_others(const Actor& actor) noexcept {
+  const Envelope* next = actor.inbox.oldest();
+  return next != nullptr && next->sender != actor.id();
+}
+
 // What follows from the turn that a body has had.
 inline void end_turn(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
   host.set_acting(kNobody);
@@ -187,6 +193,11 @@ inline void end_turn(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
       JZX_ASSERT(turn.in_hand() == nullptr);  // take() had nothing more
       if (actor.state.park_at_once(taken_count(actor), generation_of(actor.id()))) [[likely]]
         return;
+    }
+    // … or lets others go first …
+    if (outcome == Outcome::budget_spent) {
+      turn.finish();
+      return host.submit_again(actor, is_fed_by_others(actor));
     }
     // … or has ended.
     if (outcome == Outcome::stopped) {

@@ -29,27 +29,34 @@ void ReadyQueues::push_ring(Runnable& work) noexcept {
 }
 
 Runnable* ReadyQueues::next_but_lifo() noexcept {
+  // What went through the lifo slot since the last time is counted now: it had to come here before
+  // it were too many.
+  const bool lifo_had_its_share = in_a_row_ >= kInARow;
+  picks_ += 1 + in_a_row_;
+  in_a_row_ = 0;
   // Mostly it is the turn of what was spawned last, or of the oldest at the same level.
-  const uint32_t picks = picks_ + 1 + in_a_row_;
-  if (in_a_row_ < kInARow && picks < kFairEvery && (queued_ & kAboveFresh) == 0) [[likely]] {
-    Runnable* work = fresh_.pop();
-    if (work == nullptr && (queued_ & kFreshBit) != 0) work = pop(kFreshLevel);
-    if (work != nullptr) {
-      picks_ = picks;
-      in_a_row_ = 0;
-      return work;
-    }
+  if (!lifo_had_its_share && picks_ < kFairEvery && (queued_ & kAboveFresh) == 0) [[likely]] {
+    if (Runnable* work = fresh_.pop()) return work;
+    if (has_thieves_) return next_of_fresh_level();
+    if (Runnable* work = pop_pinned(kFreshLevel)) return work;
   }
+  return next_in_order(lifo_had_its_share);
+}
+
+Runnable* ReadyQueues::next_of_fresh_level() noexcept {
+  if ((queued_ & kFreshBit) != 0) {
+    if (Runnable* work = pop_of_all(kFreshLevel)) return work;
+  }
+  return next_in_order(false);
+}
+
+Runnable* ReadyQueues::next_in_order(bool lifo_had_its_share) noexcept {
   // After the lifo slot has had its share, the fresh and the others take turns.
-  bool others_first = in_a_row_ >= kInARow;
-  if (others_first) {
+  bool others_first = false;
+  if (lifo_had_its_share) {
     fresh_after_lifo_ = !fresh_after_lifo_;
     others_first = !fresh_after_lifo_;
   }
-  // What went through the lifo slot since the last time is counted now: it had to come here before
-  // it were too many.
-  picks_ += 1 + in_a_row_;
-  in_a_row_ = 0;
   if (picks_ >= kFairEvery) {
     picks_ = 0;
     if (Runnable* work = next_in_fairness()) return work;
@@ -99,12 +106,7 @@ Runnable* ReadyQueues::next_in_fairness() noexcept {
 }
 
 // Pinned work and the rest take turns.
-Runnable* ReadyQueues::pop(uint32_t level) noexcept {
-  if (!has_thieves_) {
-    Runnable* work = pinned_[level].pop();  // there are no others
-    if (work == nullptr) queued_ &= ~(1u << level);
-    return work;
-  }
+Runnable* ReadyQueues::pop_of_all(uint32_t level) noexcept {
   pinned_first_ = !pinned_first_;
   if (pinned_first_) {
     if (Runnable* work = pinned_[level].pop()) return work;

@@ -92,6 +92,7 @@ class ReadyQueues {
     return next_but_lifo();
   }
 
+  [[nodiscard]] bool has_thieves() const noexcept { return has_thieves_; }
   [[nodiscard]] bool has_ready() const noexcept {
     return queued_ != 0 || !lifo_.is_empty() || !fresh_.empty();
   }
@@ -110,8 +111,19 @@ class ReadyQueues {
 
  private:
   [[nodiscard]] base::Runnable* next_but_lifo() noexcept;
+  [[nodiscard]] base::Runnable* next_of_fresh_level() noexcept;
+  [[nodiscard]] base::Runnable* next_in_order(bool lifo_had_its_share) noexcept;
   [[nodiscard]] base::Runnable* next_in_fairness() noexcept;
-  [[nodiscard]] base::Runnable* pop(uint32_t level) noexcept;
+  [[nodiscard]] base::Runnable* pop(uint32_t level) noexcept {
+    return has_thieves_ ? pop_of_all(level) : pop_pinned(level);
+  }
+  [[nodiscard]] base::Runnable* pop_of_all(uint32_t level) noexcept;
+  // Without thieves there is nothing else.
+  [[nodiscard]] base::Runnable* pop_pinned(uint32_t level) noexcept {
+    base::Runnable* work = pinned_[level].pop();
+    if (work == nullptr) queued_ &= ~(1u << level);
+    return work;
+  }
   [[nodiscard]] base::Runnable* pop_ring(uint32_t level) noexcept;
   void push_ring(base::Runnable& work) noexcept;
   void refill(uint32_t level) noexcept;

@@ -17,6 +17,12 @@ void Switch::prepare_thread() noexcept {
   of_thread::exceptions = reinterpret_cast<Exceptions*>(abi::__cxa_get_globals());
 }
 
+[[gnu::noinline]] void Switch::enter_with_exceptions(Exceptions& current) noexcept {
+  const Exceptions outer = current.exchange(exceptions_);
+  jump_in();
+  exceptions_ = current.exchange(outer);
+}
+
 #ifdef JZX_INLINE_SWITCH
 
 // The first thing on a new stack: goes to what prepare() left there. It goes, and does not call, so

@@ -28,6 +28,14 @@ namespace jzx::kinds {
 struct Exceptions {
   void* caught = nullptr;
   unsigned flying = 0;
+
+  [[nodiscard]] bool is_any() const noexcept {
+    return (reinterpret_cast<uintptr_t>(caught) | flying) != 0;
+  }
+  // Not the whole: what the runtime keeps there may be longer than these two.
+  [[nodiscard]] Exceptions exchange(Exceptions other) noexcept {
+    return {std::exchange(caught, other.caught), std::exchange(flying, other.flying)};
+  }
 };
 
 namespace of_thread {
@@ -74,11 +82,11 @@ class Switch : public detail::FiberSeat, private SwitchAnnotations {
   [[gnu::always_inline]] void enter() noexcept {
     // Who enters stays on this thread.
     Exceptions& current = *of_thread::exceptions;
-    void* const outer_caught = std::exchange(current.caught, exceptions_.caught);
-    const unsigned outer_flying = std::exchange(current.flying, exceptions_.flying);
+    if (current.is_any() || exceptions_.is_any()) [[unlikely]]
+      return enter_with_exceptions(current);
     jump_in();
-    exceptions_.caught = std::exchange(current.caught, outer_caught);
-    exceptions_.flying = std::exchange(current.flying, outer_flying);
+    if (current.is_any()) [[unlikely]]
+      exceptions_ = current.exchange({});
   }
 
   // ---- on the stack of its own ----
@@ -92,6 +100,9 @@ class Switch : public detail::FiberSeat, private SwitchAnnotations {
 #endif
 
  private:
+  // Of the thread, or of the stack.
+  void enter_with_exceptions(Exceptions& current) noexcept;
+
 #ifdef JZX_INLINE_SWITCH
   [[gnu::always_inline]] void jump_in() noexcept {
     detail::FiberSeat* place = this;
