@@ -113,6 +113,10 @@ namespace detail {
 
 inline constexpr Error kNoError{Errc::ok};  // what a result with a value answers
 
+// Into bare memory. Not inlined: it is long, and nobody hurries to an error.
+[[gnu::noinline, gnu::cold]] inline void copy_error(Error& to, const Error& from) noexcept {
+  std::construct_at(&to, from);
+}
 // Throws what the error carries, or a std::runtime_error with its text; ends a program that is
 // compiled without exceptions.
 [[noreturn]] JZX_API void throw_error(const Error& error);
@@ -200,14 +204,14 @@ class [[nodiscard]] Result {
   // What `other` holds, into the bare memory of the two members.
   template <class Other>
   void take(Other&& other) {
-    if (other.ok_) {
+    if (other.ok_) [[likely]] {
       std::construct_at(std::addressof(value_), std::forward<Other>(other).value_);
     } else {
-      std::construct_at(&error_, other.error_);
+      detail::copy_error(error_, other.error_);
     }
   }
   void clear() noexcept {
-    if (ok_) {
+    if (ok_) [[likely]] {
       value_.~Value();
     } else {
       error_.~Error();

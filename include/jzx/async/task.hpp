@@ -83,16 +83,17 @@ class FutureAwaiter {
   }
   template <class Promise>
   [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> task) {
-    root_ = task.promise().root;
     state_ = future_.release_pending();
     if (state_ == nullptr) return false;  // it came meanwhile
+    root_ = task.promise().root;
     if (root_->wait_edge != nullptr && state_->is_ask) [[unlikely]] {
       if (!begin_wait(root_->wait_edge, *state_)) {
-        std::exchange(state_, nullptr)->drop();
-        is_deadlock_ = true;
+        state_->drop();
+        how_ = How::deadlock;
         return false;
       }
     }
+    how_ = How::waited;
     switch (root_->wait_for(*state_, task)) {
       case TaskRoot::Waiting::suspended:
         return true;
@@ -104,18 +105,23 @@ class FutureAwaiter {
     root_->forget_awaited();
     return false;
   }
-  [[nodiscard]] Result<T> await_resume() {
-    if (is_deadlock_) [[unlikely]]
+  [[nodiscard, gnu::always_inline]] Result<T> await_resume() {
+    return how_ == How::at_once ? future_.take() : resume_after_wait();
+  }
+
+ private:
+  enum class How : uint8_t { at_once, waited, deadlock };
+
+  // Not inlined: so that the other way is, and is short.
+  [[nodiscard, gnu::noinline]] Result<T> resume_after_wait() {
+    if (how_ == How::deadlock) [[unlikely]]
       return deadlock_error();
-    if (state_ == nullptr) return future_.take();
     if (root_->wait_edge != nullptr) [[unlikely]]
       end_wait(root_->wait_edge);
     if (root_->was_taken_back()) [[unlikely]]
       return without_result();
     return state_->take_result();
   }
-
- private:
   [[nodiscard]] Result<T> without_result() {
     if (!root_->take_throw()) return Error(Errc::cancelled);
     { const Result<T> ended = state_->take_result(); }
@@ -123,9 +129,10 @@ class FutureAwaiter {
   }
 
   Future<T>& future_;
-  FutureState<T>* state_ = nullptr;
-  TaskRoot* root_ = nullptr;
-  bool is_deadlock_ = false;
+  How how_ = How::at_once;
+  // Of one that waits.
+  FutureState<T>* state_;
+  TaskRoot* root_;
 };
 
 template <class T>
