@@ -248,20 +248,21 @@ inline constexpr MessageType untyped_ask{
     type_name<M>.data(), &message_type<Ask<M, R>>, destroy_or_nothing<Ask<M, R>>, nullptr,
     &message_type<M>,    !fits_inline<Ask<M, R>>};
 
-// The future of an ask that send(type, ask) sends. A refused ask is destroyed with its promise; the
-// reason is worth more than "nobody answered".
+// The future of an ask that send(type, ask) sends, to `asked` if that is known. A refused ask is
+// destroyed with its promise; the reason is worth more than "nobody answered".
 template <class Reply, class M, class Send>
-[[nodiscard]] Future<Reply> ask_as(M&& message, const MessageType& type, Send&& send) {
-  auto [future, promise] = Promise<Reply>::try_make();
+[[nodiscard]] Future<Reply> ask_as(const Pid& asked, M&& message, const MessageType& type,
+                                   Send&& send) {
+  auto [future, promise] = Promise<Reply>::try_make(asked);
   if (!future.is_valid()) return Future<Reply>::failed(Errc::no_memory);
   const Errc sent =
       send(type, Ask<std::remove_cvref_t<M>, Reply>{std::forward<M>(message), std::move(promise)});
   return ok(sent) ? std::move(future) : Future<Reply>::failed(sent);
 }
 template <class A, class M, class Send>
-[[nodiscard]] auto ask_by(M&& message, Send&& send) {
+[[nodiscard]] auto ask_by(const Pid& asked, M&& message, Send&& send) {
   using Type = std::remove_cvref_t<M>;
-  return ask_as<ReplyOf<A, Type>>(std::forward<M>(message), typed_ask<A, Type>,
+  return ask_as<ReplyOf<A, Type>>(asked, std::forward<M>(message), typed_ask<A, Type>,
                                   std::forward<Send>(send));
 }
 

@@ -52,13 +52,11 @@ class ActorRef {
   [[nodiscard]] auto ask(M&& message) const {
     using Type = std::remove_cvref_t<M>;
     if constexpr (detail::check_handler<A, Type>()) {
-      auto future =
-          detail::ask_by<A>(std::forward<M>(message), [&](const MessageType& type, auto&& ask) {
+      return detail::ask_by<A>(
+          pid_, std::forward<M>(message), [&](const MessageType& type, auto&& ask) {
             if (!pid_) return Errc::no_such_actor;
             return detail::send_message(*pid_.port(), pid_.id(), type, std::move(ask));
           });
-      future.note_asked(pid_.port(), pid_.id());
-      return future;
     } else {
       return Future<void>();
     }
@@ -93,14 +91,12 @@ template <class Reply, class M>
 [[nodiscard]] Future<Reply> ask(Pid target, M&& message) {
   using Type = std::remove_cvref_t<M>;
   if constexpr (detail::check_message<Type>()) {
-    Future<Reply> future = detail::ask_as<Reply>(
-        std::forward<M>(message), detail::untyped_ask<Type, Reply>,
-        [&](const MessageType& type, auto&& question) {
-          if (!target) return Errc::no_such_actor;
-          return detail::send_message(*target.port(), target.id(), type, std::move(question));
-        });
-    future.note_asked(target.port(), target.id());
-    return future;
+    return detail::ask_as<Reply>(target, std::forward<M>(message), detail::untyped_ask<Type, Reply>,
+                                 [&](const MessageType& type, auto&& question) {
+                                   if (!target) return Errc::no_such_actor;
+                                   return detail::send_message(*target.port(), target.id(), type,
+                                                               std::move(question));
+                                 });
   } else {
     return Future<Reply>();
   }

@@ -11,6 +11,10 @@
 
 namespace jzx {
 
+namespace detail {
+struct FirstSeat;
+}
+
 class Context final : public SystemFace {
  public:
   [[nodiscard]] Pid self() const noexcept { return Pid(port_, self_); }
@@ -116,12 +120,20 @@ class Context final : public SystemFace {
 
   // ---- for the library ----
 
-  enum class Wish : uint16_t { go_on, rearrange, stop, fail, panic };
+  enum class Wish : uint8_t { go_on, rearrange, stop, fail, panic };
   Context(detail::Port& port, ActorId self, void* seat, Envelope* envelope) noexcept
       : SystemFace(&port), self_(self), envelope_(envelope), seat_(seat) {}
+  // Of one whose turn is still to be made, if somebody asks for it.
+  Context(detail::Port& port, ActorId self, detail::FirstSeat& seat, Envelope& envelope) noexcept
+      : SystemFace(&port), has_turn_(false), self_(self), envelope_(&envelope), seat_(&seat) {}
   ~Context() = default;
   void begin(Envelope* envelope) noexcept { envelope_ = envelope; }
   [[nodiscard]] void* seat() const noexcept { return seat_; }
+  [[nodiscard]] bool has_turn() const noexcept { return has_turn_; }
+  void note_turn(void* turn) noexcept {
+    has_turn_ = true;
+    seat_ = turn;
+  }
   [[nodiscard]] Envelope* envelope() const noexcept { return envelope_; }
   [[nodiscard]] detail::Port& port() const noexcept { return *port_; }
   // What the handler wants done when it has returned; asked once.
@@ -145,13 +157,14 @@ class Context final : public SystemFace {
   [[nodiscard]] std::string_view why() const noexcept { return why_.view(); }
 
  private:
-  // Side by side, so that all four bytes are cleared by one store.
+  // Right behind the two errors of the base: one store for all eight bytes.
   bool is_stashing_ = false;
   bool wants_unstash_ = false;
   Wish wish_ = Wish::go_on;
+  bool has_turn_ = true;
   ActorId self_;
   Envelope* envelope_;  // of the message being handled
-  void* seat_;          // the library's: whose turn this is
+  void* seat_;          // the library's: the turn, or what it can be made of
   // In a union, since it is long to clear and rarely needed: there after fail().
   union {
     ExitText why_;

@@ -141,12 +141,10 @@ class [[nodiscard]] Future {
   requires detail::TakesResult<F, T> &&
       std::is_void_v<std::invoke_result_t<std::decay_t<F>, Result<T>>>
   void then(F&& callback) {
-    if (state_ != nullptr && !state_->handover.is_settled()) {
-      state_->put_callback(std::forward<F>(callback));
-      return std::exchange(state_, nullptr)->continue_later();
-    }
-    std::decay_t<F> now(std::forward<F>(callback));
-    std::invoke(std::move(now), take());
+    if (state_ == nullptr || state_->handover.is_settled()) [[unlikely]]
+      return call_now(std::move(*this), std::forward<F>(callback));
+    state_->put_callback(std::forward<F>(callback));
+    std::exchange(state_, nullptr)->continue_later();
   }
   // Otherwise, what it returns is the result of the future that this returns.
   template <class F>
@@ -185,12 +183,6 @@ class [[nodiscard]] Future {
   // ---- for the library ----
 
   explicit Future(detail::FutureState<T>* state) noexcept : state_(state) {}
-  // Of an ask, before it is used: who is to answer.
-  void note_asked(detail::Port* port, ActorId id) noexcept {
-    if (state_ == nullptr) return;
-    new (state_->slot) detail::Asked{port, id};
-    state_->is_ask = true;
-  }
   // The state, if the result is not there yet: the caller is the future's end now.
   [[nodiscard]] detail::FutureState<T>* release_pending() noexcept {
     if (state_ == nullptr || state_->handover.is_settled()) return nullptr;
@@ -235,6 +227,13 @@ class [[nodiscard]] Future {
         return detail::deadlock_error();
     }
     return take();
+  }
+  // Not inlined: mostly the result is still to come. And not a member, so that the future it is
+  // called for need not be in memory.
+  template <class F>
+  [[gnu::noinline]] static void call_now(Future future, F&& callback) {
+    std::decay_t<F> now(std::forward<F>(callback));
+    std::invoke(std::move(now), future.take());
   }
   void swap(Future& other) noexcept {
     std::swap(state_, other.state_);
@@ -295,14 +294,21 @@ class Promise {
 
   // Both ends at once; without memory both are empty.
   [[nodiscard]] static FutureAndPromise<T> try_make() noexcept {
-    State* state = State::try_make(detail::Stage::pending);
-    return {Future<T>(state), Promise(state)};
+    return try_make(detail::Stage::pending);
+  }
+  [[nodiscard]] static FutureAndPromise<T> try_make(const Pid& asked) noexcept {
+    return try_make<Pid>(asked);
   }
 
  private:
   using State = detail::FutureState<T>;
   explicit Promise(State* state) noexcept : state_(state) {}
 
+  template <class Origin>
+  [[nodiscard]] static FutureAndPromise<T> try_make(const Origin& origin) noexcept {
+    State* state = State::try_make(origin);
+    return {Future<T>(state), Promise(state)};
+  }
   template <class... Args>
   void settle(Args&&... args) {
     if (state_ == nullptr) return;

@@ -87,9 +87,10 @@ class Router {
   [[nodiscard]] auto ask(M&& message) const {
     using Type = std::remove_cvref_t<M>;
     if constexpr (detail::check_handler<A, Type>()) {
-      return detail::ask_by<A>(std::forward<M>(message), [&](const MessageType& type, auto&& ask) {
-        return detail::route_message(set_, routing_, type, std::move(ask));
-      });
+      return detail::ask_by<A>({}, std::forward<M>(message),
+                               [&](const MessageType& type, auto&& ask) {
+                                 return detail::route_message(set_, routing_, type, std::move(ask));
+                               });
     } else {
       return Future<void>();
     }

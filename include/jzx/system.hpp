@@ -182,9 +182,7 @@ class SystemFace {
   }
 
   // Why the last spawn gave an empty reference. Where several threads spawn, of any of them.
-  [[nodiscard]] Errc spawn_error() const noexcept {
-    return spawn_error_.load(std::memory_order_relaxed);  // a value on its own
-  }
+  [[nodiscard]] Errc spawn_error() const noexcept { return spawn_error_.get(); }
 
   // Starts a supervisor and its children; an empty reference if that cannot be (`supervise_error`).
   SupervisorRef supervise(const SupervisorOptions& options, const std::vector<ChildSpec>& children,
@@ -195,13 +193,11 @@ class SystemFace {
                            ? Errc::actor_not_local
                            : detail::spawn_supervisor(*port_, options, children, parent.id(), id);
     if (ok(error)) return SupervisorRef(Pid(port_, id));
-    supervise_error_.store(error, std::memory_order_relaxed);  // as above
+    supervise_error_.set(error);
     return {};
   }
   // Why the last supervise gave an empty reference; as spawn_error().
-  [[nodiscard]] Errc supervise_error() const noexcept {
-    return supervise_error_.load(std::memory_order_relaxed);
-  }
+  [[nodiscard]] Errc supervise_error() const noexcept { return supervise_error_.get(); }
 
   // What sort of actor this is, as its type is written in C++; empty if it has ended.
   [[nodiscard]] std::string_view type_name(Pid actor) const {
@@ -347,7 +343,7 @@ class SystemFace {
   // A reference to nobody, and why.
   template <class A>
   std::conditional_t<std::is_void_v<A>, Pid, ActorRef<A>> spawn_failed(Errc error) {
-    spawn_error_.store(error, std::memory_order_relaxed);  // as above
+    spawn_error_.set(error);
     return {};
   }
   template <class F>
@@ -401,8 +397,24 @@ class SystemFace {
     return Errc::ok;
   }
 
-  std::atomic<Errc> spawn_error_{Errc::ok};
-  std::atomic<Errc> supervise_error_{Errc::ok};
+  // Any thread may read and write it. In two bytes: two of these and what a Context notes besides
+  // are cleared by one store.
+  class LastError {
+   public:
+    // relaxed: a value on its own.
+    [[nodiscard]] Errc get() const noexcept {
+      return static_cast<Errc>(value_.load(std::memory_order_relaxed));
+    }
+    void set(Errc error) noexcept {
+      value_.store(static_cast<int16_t>(error), std::memory_order_relaxed);
+    }
+
+   private:
+    std::atomic<int16_t> value_{static_cast<int16_t>(Errc::ok)};
+  };
+
+  LastError spawn_error_;
+  LastError supervise_error_;
 };
 
 inline detail::Port* detail::port_of(const SystemFace& face) noexcept { return face.port_; }

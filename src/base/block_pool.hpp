@@ -1,9 +1,9 @@
 // Blocks of one size that go round between threads. Each owner has a pool of free ones that only
 // its own thread touches; what is too much there, and what is too little, goes through a depot, a
 // batch at a time. So where one thread takes and another gives, the blocks come back, at one lock
-// per batch; and a pool never keeps more than two batches from the others.
+// per batch; and a pool never keeps more than two batches and one block from the others.
 //
-//   pool: the batch in use (LIFO, warm) + at most one full spare
+//   pool: one block, the batch in use (LIFO, warm) + at most one full spare
 //        ▲ │ 64 at a time, under the depot's lock
 //   depot: full batches; one loose batch for threads that have no pool
 //        ▲ │ a chunk at a time
@@ -185,26 +185,35 @@ class BlockPool {
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
   ~BlockPool() {
+    if (last_ != nullptr) in_use_.push(last_);
     depot_.give_batch(in_use_);
     depot_.give_batch(spare_);
   }
 
   // nullptr: no memory.
   [[nodiscard]] void* take() noexcept {
-    if (in_use_.first == nullptr && !refill()) [[unlikely]]
+    if (last_ == nullptr && in_use_.first == nullptr && !refill()) [[unlikely]]
       return nullptr;
-    return in_use_.pop();
+    return take_own();
   }
-  // Will take() succeed without asking anybody?
+  // Will take() succeed without asking anybody? False: perhaps. One look is enough for most.
   [[nodiscard]] bool has_own() const noexcept { return in_use_.first != nullptr; }
 
   // After has_own().
-  [[nodiscard]] void* take_own() noexcept { return in_use_.pop(); }
+  [[nodiscard]] void* take_own() noexcept {
+    return last_ != nullptr ? std::exchange(last_, nullptr) : in_use_.pop();
+  }
 
   // Then the next give() calls nobody.
-  [[nodiscard]] bool has_room() const noexcept { return in_use_.count() < BlockDepot::kBatch; }
+  [[nodiscard]] bool has_room() const noexcept {
+    return last_ == nullptr || in_use_.count() < BlockDepot::kBatch;
+  }
   void give(void* block) noexcept {
-    if (!has_room()) [[unlikely]]
+    if (last_ == nullptr) {
+      last_ = block;
+      return;
+    }
+    if (in_use_.count() >= BlockDepot::kBatch) [[unlikely]]
       make_room();
     in_use_.push(block);
   }
@@ -220,6 +229,9 @@ class BlockPool {
     spare_ = std::exchange(in_use_, {});
   }
 
+  // One that was given when nothing was here. Mostly blocks are taken and given by turns: then each
+  // is one store, and nothing is written into the block.
+  void* last_ = nullptr;
   BlockBatch in_use_;
   BlockBatch spare_;  // full, or empty
   BlockDepot& depot_;

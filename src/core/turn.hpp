@@ -225,27 +225,34 @@ inline void end_turn(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
          actor.state.park_at_once(taken_count(actor), generation_of(actor.id()));
 }
 
-//   other()   the whole turn of somebody else
-//   more()    what is left of this one
-template <class CanHandle, class Handle, class Other, class More>
-[[gnu::always_inline]] inline void run_short_turn(Host& host, Actor& actor, CanHandle&& can_handle,
-                                                  Handle&& handle, Other&& other, More&& more) {
-  // relaxed: flags on their own.
-  if (actor.attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    return run_unusual_turn(host, actor);
-  Envelope* envelope = see_first(host, actor);
-  if (envelope == nullptr || !can_handle(*envelope)) return other();
+// Of what see_first() saw.
+//   more()         what is left of the turn
+template <class Handle, class More>
+[[gnu::always_inline]] inline void run_seen(Host& host, Actor& actor, Envelope& first,
+                                            Handle&& handle, More&& more) {
   host.set_acting(actor.id());
-  take_seen(host, actor, *envelope);
-  if (!handle(*envelope)) [[unlikely]]
+  take_seen(host, actor, first);
+  if (!handle(first)) [[unlikely]]
     return;
-  host.finish_ended_plain(*envelope);
+  host.finish_ended_plain(first);
   if (!may_have_mail(actor)) {
     if (ends_idle(host, actor)) [[likely]]
       return;
     host.set_acting(actor.id());  // mail has come since
   }
   more();
+}
+
+//   other(first)   the whole turn of somebody else; with what see_first() saw
+template <class CanHandle, class Handle, class Other, class More>
+[[gnu::always_inline]] inline void run_short_turn(Host& host, Actor& actor, CanHandle&& can_handle,
+                                                  Handle&& handle, Other&& other, More&& more) {
+  // relaxed: flags on their own.
+  if (actor.attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    return run_unusual_turn(host, actor);
+  Envelope* first = see_first(host, actor);
+  if (first == nullptr || !can_handle(*first)) return other(first);
+  run_seen(host, actor, *first, std::forward<Handle>(handle), std::forward<More>(more));
 }
 
 // After its first message.

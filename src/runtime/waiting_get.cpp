@@ -60,9 +60,9 @@ WaitEnd await_in_fiber(kinds::Fiber& fiber, FutureCore& core, FutureCore::Resume
 
 [[gnu::noinline]] bool begin_wait(void* edge, FutureCore& core) noexcept {
   auto& wait = *static_cast<async::WaitEdge*>(edge);
-  const auto asked = core.in_slot<Asked>();
-  if (asked.port != wait.port) return true;
-  wait.target = asked.id;
+  const auto asked = core.in_slot<Pid>();
+  if (asked.port() != wait.port) return true;
+  wait.target = asked.id();
   wait.is_over = &has_come;
   wait.what = &core;
   ExitText text;

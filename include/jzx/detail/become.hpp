@@ -114,6 +114,6 @@ class BehaviourFor final : public Behaviour {
 // The behaviour is the actor's, whatever the answer.
 JZX_API Errc push_behaviour(Context& context, Behaviour& behaviour) noexcept;
 JZX_API bool pop_behaviour(Context& context) noexcept;
-[[nodiscard]] JZX_API bool can_stash(const Context& context) noexcept;
+[[nodiscard]] JZX_API bool can_stash(Context& context) noexcept;
 
 }  // namespace jzx::detail

@@ -36,6 +36,7 @@
 
 #include <jzx/detail/export.hpp>
 #include <jzx/detail/handover.hpp>
+#include <jzx/pid.hpp>
 #include <jzx/result.hpp>
 
 namespace jzx::detail {
@@ -71,6 +72,14 @@ struct FutureCore {
 
   FutureCore(Stage stage, size_t size) noexcept
       : handover(stage), block_size(size & 0x3fffffff), is_ask(false), cancel_on_drop(false) {}
+  // Pending, of an ask: who is to answer, if that is known.
+  FutureCore(const Pid& asked, size_t size) noexcept
+      : handover(Stage::pending),
+        block_size(size & 0x3fffffff),
+        is_ask(true),
+        cancel_on_drop(false) {
+    new (slot) Pid(asked);
+  }
 
   // What a continuation left in the slot, of its own type.
   template <class V>
@@ -79,19 +88,14 @@ struct FutureCore {
   }
 
   Handover<> handover;
+  const uint8_t filler = 0;  // without a gap, one store makes all up to `resume`
   uint16_t link_offset = 0;  // where the Link of this state is, in words; 0: it has none
   uint32_t block_size : 30;
-  uint32_t is_ask : 1;          // until the future's end leaves, the slot holds an Asked
+  uint32_t is_ask : 1;          // until the future's end leaves, the slot holds the Pid
   uint32_t cancel_on_drop : 1;  // who drops the future does not want it to be done
   Resume resume = nullptr;      // written by the future's end before it leaves
   Cancel cancel = nullptr;      // written by the promise's end before there is a future
   alignas(8) std::byte slot[kSlotSize];
-};
-
-// Who is to answer.
-struct Asked {
-  Port* port;
-  ActorId id;
 };
 
 inline void go_on(FutureCore* core) {
@@ -132,13 +136,14 @@ template <class T>
 struct FutureState : FutureCore {
   using Value = typename Result<T>::Value;
 
-  // nullptr: no memory.
-  [[nodiscard]] static FutureState* try_make(Stage stage) noexcept {
+  // In a stage, or of an ask. nullptr: no memory.
+  template <class Origin>
+  [[nodiscard]] static FutureState* try_make(const Origin& origin) noexcept {
     static_assert(alignof(FutureState) <= kFutureAlignment,
                   "jzx: the value of a future may not be aligned to more than 64 bytes");
     void* block = take_future_block(sizeof(FutureState));
     if (block == nullptr) return nullptr;
-    return new (block) FutureState(stage, sizeof(FutureState));
+    return new (block) FutureState(origin, sizeof(FutureState));
   }
   // Throws std::bad_alloc.
   [[nodiscard]] static FutureState* make(Stage stage) {
@@ -236,6 +241,7 @@ struct FutureState : FutureCore {
   FutureState(Stage stage, size_t size) noexcept : FutureCore(stage, size) {
     if (stage == Stage::alone) resume = &discard;
   }
+  FutureState(const Pid& asked, size_t size) noexcept : FutureCore(asked, size) {}
   ~FutureState() { std::destroy_at(&result); }
 
  private:

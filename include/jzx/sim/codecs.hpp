@@ -47,7 +47,7 @@ Resent resend_message(Port& port, ActorId target, std::string_view bytes, bool i
     result = send_message(port, target, message_type<M>, std::move(*message));
   } else if (is_ask) {
     // Who asked is not there; the answer is nobody's.
-    auto answer = ask_by<A>(std::move(*message), [&](const MessageType& type, auto&& question) {
+    auto answer = ask_by<A>({}, std::move(*message), [&](const MessageType& type, auto&& question) {
       return result = send_message(port, target, type, std::move(question));
     });
     (void)answer;

@@ -41,7 +41,7 @@ class BehaviourKind final : public core::Kind {
     auto& host = static_cast<core::Host&>(executor);
     core::run_short_turn(
         host, actor, &is_raw, [&](Envelope& one) { return call_or_end(host, actor, one); },
-        [&] { run_rest(host, actor, host.steps()); }, [&] { run_more(host, actor); });
+        [&](Envelope*) { run_rest(host, actor, host.steps()); }, [&] { run_more(host, actor); });
   }
   [[gnu::noinline]] static void run_more(core::Host& host, Actor& actor) {
     core::continue_short_turn(

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <new>
+#include <type_traits>
 
 #include <jzx/context.hpp>
 
@@ -9,6 +10,22 @@
 #include "core/guard.hpp"
 #include "core/waker.hpp"
 #include "kinds/handlers/extras.hpp"
+
+namespace jzx::detail {
+
+// Of a handler that is given the first message of a turn. The Turn itself is made when something
+// asks for it, which is rare: what a turn takes is, above all, stores.
+struct FirstSeat {
+  explicit FirstSeat(core::Host& the_host) noexcept : host(the_host) {}
+
+  core::Host& host;
+  union {
+    core::Turn turn;
+  };
+};
+static_assert(std::is_trivially_destructible_v<core::Turn>);
+
+}  // namespace jzx::detail
 
 namespace jzx::kinds {
 
@@ -24,6 +41,16 @@ const ActorType& type_of(const Actor& actor) noexcept {
 }
 detail::Port& port_of(const core::Host& host) noexcept {
   return *static_cast<detail::Port*>(host.port);
+}
+
+// The turn that a context belongs to; nullptr: it is ending, and has none.
+[[gnu::noinline]] Turn* turn_of(Context& context) noexcept {
+  if (!context.has_turn()) {
+    auto& seat = *static_cast<detail::FirstSeat*>(context.seat());
+    Actor& actor = *seat.host.system.actors.find(context.self().id());
+    context.note_turn(new (&seat.turn) Turn(seat.host, actor, *context.envelope()));
+  }
+  return static_cast<Turn*>(context.seat());
 }
 
 // What the handler wished through its context.
@@ -117,7 +144,7 @@ class HandlersKind final : public core::Kind {
     auto& host = static_cast<core::Host&>(executor);
     core::run_short_turn(
         host, actor, &is_for_call, [&](Envelope& one) { return call(host, actor, one); },
-        [&] { run_other(host, actor); }, [&] { run_more(host, actor); });
+        [&](Envelope* first) { run_other(host, actor, first); }, [&] { run_more(host, actor); });
   }
   [[gnu::noinline]] static void run_more(core::Host& host, Actor& actor) {
     core::continue_short_turn(
@@ -143,31 +170,32 @@ class HandlersKind final : public core::Kind {
   }
 
   // The same, for a handler that wants a Context.
-  [[gnu::noinline]] static void run_other(core::Host& host, Actor& actor) {
-    core::run_short_turn(
-        host, actor, [](const Envelope& first) { return first.type->handle != nullptr; },
-        [&](Envelope& first) { return handle_first(host, actor, first); },
-        [&] { run_rest(host, actor, host.steps()); },
+  [[gnu::noinline]] static void run_other(core::Host& host, Actor& actor, Envelope* first) {
+    if (first == nullptr || first->type->handle == nullptr) {
+      return run_rest(host, actor, host.steps());
+    }
+    core::run_seen(
+        host, actor, *first, [&](Envelope& one) { return handle_first(host, actor, one); },
         [&] { run_rest(host, actor, host.steps() - 1); });
   }
   [[gnu::always_inline]] static bool handle_first(core::Host& host, Actor& actor, Envelope& first) {
     constexpr int kGoOn = -1;
-    Turn turn(host, actor, first);
-    Context context(port_of(host), actor.id(), &turn, &first);
+    detail::FirstSeat seat(host);
+    Context context(port_of(host), actor.id(), seat, first);
     const int outcome = core::guard(
         [&]() -> int {
           first.type->handle(actor.body.words[1], context, first);
           if (context.wish() == Context::Wish::go_on) [[likely]]
             return kGoOn;
-          return static_cast<int>(obey_and_go_on(actor, turn, context));
+          return static_cast<int>(obey_and_go_on(actor, *turn_of(context), context));
         },
-        [&](const char* text) { return static_cast<int>(panic(turn, text)); });
+        [&](const char* text) { return static_cast<int>(panic(*turn_of(context), text)); });
     if (outcome == kGoOn) [[likely]] {
       // It is still in hand: to put it aside would have been a wish.
       if (first.type->destroy != nullptr) first.type->destroy(first);
       return true;
     }
-    core::end_turn(host, actor, turn, static_cast<Outcome>(outcome));
+    core::end_turn(host, actor, *turn_of(context), static_cast<Outcome>(outcome));
     return false;
   }
 
@@ -436,13 +464,6 @@ const core::Kind& handlers_kind_for(const ActorType& type) noexcept {
   return type.on_start != nullptr && type.on_stop != nullptr ? unstarted : started;
 }
 
-namespace {
-
-// The turn that a context belongs to; nullptr: it is ending, and has none.
-Turn* turn_of(const Context& context) noexcept { return static_cast<Turn*>(context.seat()); }
-
-}  // namespace
-
 }  // namespace jzx::kinds
 
 namespace jzx::detail {
@@ -537,7 +558,7 @@ ActorId acting_here(Port*& port) noexcept {
   return host->acting();
 }
 
-bool can_stash(const Context& context) noexcept {
+bool can_stash(Context& context) noexcept {
   core::Turn* turn = turn_of(context);
   return turn != nullptr && turn->in_hand() != nullptr &&
          turn->actor.held < std::numeric_limits<uint16_t>::max() &&
