@@ -192,7 +192,8 @@ class BlockPool {
 
   // nullptr: no memory.
   [[nodiscard]] void* take() noexcept {
-    if (last_ == nullptr && in_use_.first == nullptr && !refill()) [[unlikely]]
+    // Also for one who would get the last block: has_own() should not stay false.
+    if (in_use_.first == nullptr && !refill() && last_ == nullptr) [[unlikely]]
       return nullptr;
     return take_own();
   }

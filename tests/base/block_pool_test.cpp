@@ -50,5 +50,33 @@ TEST_P(BlocksOfAChunkOf, AnySizeAreGivenOutOnce) {
   }
 }
 
+// The last block given is kept apart, and a sender that finds no other takes the long way.
+TEST(APool, WhoseBatchIsUsedUpHasAnotherAfterOneTake) {
+  jzx::testing::CountingAllocator allocator;
+  BlockDepot depot(counted(allocator), 64, 64, 63);
+  BlockPool pool(depot);
+  std::vector<void*> blocks;
+  for (int i = 0; i < 63; ++i) blocks.push_back(pool.take());
+  pool.give(blocks.back());
+  EXPECT_FALSE(pool.has_own());
+  EXPECT_EQ(pool.take(), blocks.back());
+  EXPECT_TRUE(pool.has_own());
+  for (void* block : blocks) pool.give(block);
+}
+
+TEST(APool, GivesTheLastBlockAgainWhereThereIsNoMemory) {
+  jzx::testing::CountingAllocator allocator;
+  BlockDepot depot(counted(allocator), 64, 64, 63);
+  BlockPool pool(depot);
+  std::vector<void*> blocks;
+  for (int i = 0; i < 63; ++i) blocks.push_back(pool.take());
+  allocator.refuse_all(true);
+  EXPECT_EQ(pool.take(), nullptr);
+  pool.give(blocks.back());
+  EXPECT_EQ(pool.take(), blocks.back());
+  EXPECT_EQ(pool.take(), nullptr);
+  for (void* block : blocks) pool.give(block);
+}
+
 }  // namespace
 }  // namespace jzx::base
