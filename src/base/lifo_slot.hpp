@@ -36,7 +36,8 @@ class LifoSlot {
   }
   // The one that was there, or nullptr.
   [[nodiscard]] Runnable* swap(Runnable& work) noexcept {
-    Runnable* before = is_empty() ? nullptr : take();
+    Runnable* before = work_.load(std::memory_order_relaxed);  // only we fill it
+    if (has_thieves_ && before != nullptr) before = take();
     put(work);
     return before;
   }

@@ -29,6 +29,12 @@ void SharedWorker::run() noexcept {
 void SharedWorker::submit_elsewhere(base::Runnable& work) noexcept {
   if (holding_back > 0) [[unlikely]]
     return held_back.push(work);
+  // Mostly one as usual has found the lifo slot taken.
+  if (work.standing.is_common() && !queues_.has_thieves()) return (void)queues_.push_next(work);
+  submit_otherwise(work);
+}
+
+void SharedWorker::submit_otherwise(base::Runnable& work) noexcept {
   if (work.home() == base::kAnyWorker) [[likely]] {
     if (queues_.push(work) && group_.size() > 1) group_.wake_one();
   } else if (work.home() == index) {
