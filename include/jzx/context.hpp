@@ -61,9 +61,10 @@ class Context final : public SystemFace {
         !detail::can_stash(*this)) {
       return Errc::invalid_arg;
     }
+    Type kept(std::forward<M>(message));  // a copy may throw: before anything has changed
     auto* place = static_cast<Type*>(detail::inner_message(*envelope_));
     place->~Type();
-    new (place) Type(std::forward<M>(message));
+    new (place) Type(std::move(kept));
     is_stashing_ = true;
     note_change();
     return Errc::ok;

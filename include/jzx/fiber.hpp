@@ -292,8 +292,7 @@ Wait receive_if(Guard&& guard, F&& function) {
 
 // Lets others have their turn.
 inline Wait yield() {
-  detail::FiberSeat& fiber = detail::running_fiber("yield");
-  detail::begin_yield(fiber);
+  detail::FiberSeat& fiber = detail::begin_yield();
   detail::leave_stack(fiber);
   return detail::end_wait(fiber);
 }

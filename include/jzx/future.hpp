@@ -141,8 +141,10 @@ class [[nodiscard]] Future {
   requires detail::TakesResult<F, T> &&
       std::is_void_v<std::invoke_result_t<std::decay_t<F>, Result<T>>>
   void then(F&& callback) {
-    if (state_ == nullptr || state_->handover.is_settled()) [[unlikely]]
-      return call_now(std::move(*this), std::forward<F>(callback));
+    if (state_ == nullptr || state_->handover.is_settled()) [[unlikely]] {
+      std::decay_t<F> now(std::forward<F>(callback));  // which may throw
+      return call_now(std::move(*this), now);
+    }
     state_->put_callback(std::forward<F>(callback));
     std::exchange(state_, nullptr)->continue_later();
   }
@@ -231,9 +233,8 @@ class [[nodiscard]] Future {
   // Not inlined: mostly the result is still to come. And not a member, so that the future it is
   // called for need not be in memory.
   template <class F>
-  [[gnu::noinline]] static void call_now(Future future, F&& callback) {
-    std::decay_t<F> now(std::forward<F>(callback));
-    std::invoke(std::move(now), future.take());
+  [[gnu::noinline]] static void call_now(Future future, F& callback) {
+    std::invoke(std::move(callback), future.take());
   }
   void swap(Future& other) noexcept {
     std::swap(state_, other.state_);

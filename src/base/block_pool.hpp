@@ -192,12 +192,11 @@ class BlockPool {
 
   // nullptr: no memory.
   [[nodiscard]] void* take() noexcept {
-    // Also for one who would get the last block: has_own() should not stay false.
-    if (in_use_.first == nullptr && !refill() && last_ == nullptr) [[unlikely]]
+    if (!has_own() && !refill()) [[unlikely]]
       return nullptr;
     return take_own();
   }
-  // Will take() succeed without asking anybody? False: perhaps. One look is enough for most.
+  // Will take() succeed without asking anybody?
   [[nodiscard]] bool has_own() const noexcept { return in_use_.first != nullptr; }
 
   // After has_own().
@@ -210,7 +209,7 @@ class BlockPool {
     return last_ == nullptr || in_use_.count() < BlockDepot::kBatch;
   }
   void give(void* block) noexcept {
-    if (last_ == nullptr) {
+    if (last_ == nullptr && in_use_.first != nullptr) {
       last_ = block;
       return;
     }
@@ -230,8 +229,8 @@ class BlockPool {
     spare_ = std::exchange(in_use_, {});
   }
 
-  // One that was given when nothing was here. Mostly blocks are taken and given by turns: then each
-  // is one store, and nothing is written into the block.
+  // The last that was given, if it is not the only one. Mostly blocks are taken and given by turns:
+  // then each is one store, and nothing is written into the block.
   void* last_ = nullptr;
   BlockBatch in_use_;
   BlockBatch spare_;  // full, or empty

@@ -91,9 +91,9 @@ class Host : public base::Executor {
 
   // Where work goes that does not simply wait here for this thread.
   virtual void submit_elsewhere(base::Runnable& work) noexcept;
-  virtual void submit_last(base::Runnable& work, bool /*is_fed_by_others*/) noexcept {
-    submit_elsewhere(work);
-  }
+  // Of one that has just run. Pure, so that no compiler guesses which it is: the guess would be
+  // wrong where it counts.
+  virtual void submit_last(base::Runnable& work, bool is_fed_by_others) noexcept = 0;
 
   // Under the lock of the timers: takes it out of the wheel. False: it is not in there.
   [[nodiscard]] virtual bool unlink_timer(base::Timer& timer) noexcept = 0;

@@ -3,8 +3,8 @@
 // it.
 //
 //   queue ──▶ run_turn ──▶ start / resume / stop ──▶ Outcome ──▶ idle
-//                                                           ├──▶ settle: queue again
-//                                                           └──▶ settle: ending (lifecycle)
+//                                                           ├──▶ queue again
+//                                                           └──▶ ending (lifecycle)
 //
 // What is rare is out of line, in turn.cpp, so that the common turn stays short.
 #pragma once
@@ -179,8 +179,9 @@ void settle(Host& host, Actor& actor, Turn& turn, Outcome outcome);
 
 // Its budget is spent and there is more: not by its own doing?
 [[nodiscard]] inline bool is_fed_by_others(const Actor& actor) noexcept {
-  const Envelope* next = actor.inbox.oldest();
-  return next != nullptr && next->sender != actor.id();
+  if (actor.inbox.is_empty()) [[likely]]
+    return false;
+  return actor.inbox.oldest()->sender != actor.id();
 }
 
 // What follows from the turn that a body has had.
@@ -196,7 +197,8 @@ inline void end_turn(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
     }
     // … or lets others go first …
     if (outcome == Outcome::budget_spent) {
-      turn.finish();
+      if (turn.in_hand() != nullptr) [[unlikely]]
+        turn.finish();
       return host.submit_again(actor, is_fed_by_others(actor));
     }
     // … or has ended.

@@ -50,17 +50,27 @@ TEST_P(BlocksOfAChunkOf, AnySizeAreGivenOutOnce) {
   }
 }
 
-// The last block given is kept apart, and a sender that finds no other takes the long way.
-TEST(APool, WhoseBatchIsUsedUpHasAnotherAfterOneTake) {
+// The last block given is kept apart, but never alone: who has one is known by one look.
+TEST(APool, KnowsThatItHasOneAlsoIfThatIsTheLastOne) {
   jzx::testing::CountingAllocator allocator;
   BlockDepot depot(counted(allocator), 64, 64, 63);
   BlockPool pool(depot);
   std::vector<void*> blocks;
   for (int i = 0; i < 63; ++i) blocks.push_back(pool.take());
-  pool.give(blocks.back());
   EXPECT_FALSE(pool.has_own());
-  EXPECT_EQ(pool.take(), blocks.back());
+  for (int i = 0; i < 3; ++i) {
+    pool.give(blocks[0]);
+    EXPECT_TRUE(pool.has_own());
+    EXPECT_EQ(pool.take_own(), blocks[0]);
+    EXPECT_FALSE(pool.has_own());
+  }
+  pool.give(blocks[0]);
+  pool.give(blocks[1]);
+  EXPECT_EQ(pool.take_own(), blocks[1]);
   EXPECT_TRUE(pool.has_own());
+  EXPECT_EQ(pool.take_own(), blocks[0]);
+  EXPECT_FALSE(pool.has_own());
+  EXPECT_EQ(allocator.allocations(), 1u);
   for (void* block : blocks) pool.give(block);
 }
 
@@ -72,8 +82,10 @@ TEST(APool, GivesTheLastBlockAgainWhereThereIsNoMemory) {
   for (int i = 0; i < 63; ++i) blocks.push_back(pool.take());
   allocator.refuse_all(true);
   EXPECT_EQ(pool.take(), nullptr);
+  const uint64_t refused = allocator.refused();
   pool.give(blocks.back());
   EXPECT_EQ(pool.take(), blocks.back());
+  EXPECT_EQ(allocator.refused(), refused);  // nobody was asked
   EXPECT_EQ(pool.take(), nullptr);
   for (void* block : blocks) pool.give(block);
 }

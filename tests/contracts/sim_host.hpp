@@ -74,6 +74,7 @@ class SimHost final : public core::Host {
     wheel_.insert(timer, now_ns_ / base::kNanosPerMilli + delay_ms);
   }
   bool disarm(base::Timer& timer) override { return unlink_timer(timer); }
+  void submit_last(base::Runnable& work, bool) noexcept override { submit_elsewhere(work); }
   bool unlink_timer(base::Timer& timer) noexcept override {
     if (!timer.is_armed()) return false;
     wheel_.remove(timer);

@@ -2,6 +2,7 @@
 // the cycle hears of it at once.
 #include <gtest/gtest.h>
 
+#include <new>
 #include <string>
 #include <vector>
 
@@ -135,6 +136,43 @@ TEST(DeadlockOfALoop, IsToldToTheObserver) {
   a << Knows{a};
   EXPECT_FALSE(loop.run_until(a.ask(Question{1})).ok());
   EXPECT_EQ(listener.cycles, std::vector<std::string>{"A waits for A"});
+}
+
+// Its callback begins with what looks like one who is asked: itself.
+struct HesitatesToCallBack {
+  struct Go {
+    Pid whom;
+  };
+  struct Callback {
+    explicit Callback(Pid the_self) : self(the_self) {}
+    Callback(const Callback& other) : self(other.self) { throw std::bad_alloc(); }
+    void operator()(Result<int>) const {}
+    Pid self;
+  };
+
+  Task<int> on(Go go) {
+    const Self self = co_await this_actor();
+    auto asked = ask<int>(go.whom, Question{0});
+    const Callback callback(self.pid());
+    bool has_thrown = false;
+    try {
+      asked.then(callback);
+    } catch (const std::bad_alloc&) {
+      has_thrown = true;
+    }
+    EXPECT_TRUE(has_thrown);
+    Result<int> answer = co_await asked;
+    co_return co_await answer + 42;
+  }
+};
+
+TEST_P(Deadlock, IsNotSeenWhereACallbackCouldNotBeMade) {
+  ClockedLoop loop(Time::manual, detecting());
+  const auto b = spawn_named(loop, "B");
+  const auto a = loop.spawn<HesitatesToCallBack>();
+  const Result<int> answer = loop.run_until(a.ask(HesitatesToCallBack::Go{b}));
+  ASSERT_TRUE(answer.ok()) << answer.error().message();
+  EXPECT_EQ(*answer, 42);
 }
 
 TEST(DeadlockOnWorkers, EveryRingIsBrokenAndNothingElseIs) {

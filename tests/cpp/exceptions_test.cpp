@@ -311,6 +311,31 @@ TEST_P(AnException, OfASupervisedChildBringsItBackAfresh) {
   EXPECT_EQ(loop.seen().stop_of(first.id()).text, "once");
 }
 
+// ---- in the copy of a message that is put aside ----
+
+struct Frail {
+  explicit Frail(int& the_count) : count(&the_count) { ++*count; }
+  Frail(const Frail&) : count(nullptr) { throw std::runtime_error("one of a kind"); }
+  Frail(Frail&& other) noexcept : count(other.count) { ++*count; }
+  ~Frail() { --*count; }
+  int* count;  // of those alive
+};
+struct PutsAside {
+  void on(Frail message, Context& context) { (void)context.stash(message); }
+};
+
+TEST_P(AnException, InTheCopyOfAStashedMessageEndsTheMessageOnce) {
+  int alive = 0;
+  {
+    ClockedLoop loop;
+    const auto actor = loop.spawn<PutsAside>();
+    actor << Frail(alive);
+    loop.settle();
+    EXPECT_EQ(loop.seen().stop_of(actor.id()).text, "one of a kind");
+  }
+  EXPECT_EQ(alive, 0);
+}
+
 #endif  // JZX_LIBRARY_NOEXCEPT
 
 }  // namespace

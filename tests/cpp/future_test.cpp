@@ -4,6 +4,7 @@
 #include <atomic>
 #include <jzx/future.hpp>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -281,6 +282,28 @@ TEST(Get, BlocksUntilAnotherThreadAnswers) {
     ASSERT_EQ(future.get().value(), round);
     resolver.join();
   }
+}
+
+// A callback that can be made only once.
+struct CopiesInVain {
+  CopiesInVain() = default;
+  CopiesInVain(const CopiesInVain&) { throw std::bad_alloc(); }
+  void operator()(Result<int>) const {}
+};
+
+TEST(Future, IsAsItWasIfItsCallbackCannotBeCopied) {
+  const CopiesInVain callback;
+  for (const bool is_settled : {false, true}) {
+    auto [future, promise] = jzx::promise<int>();
+    if (is_settled) promise.resolve(7);
+    EXPECT_THROW(future.then(callback), std::bad_alloc);
+    ASSERT_TRUE(future.is_valid()) << "settled: " << is_settled;
+    if (!is_settled) promise.resolve(7);
+    EXPECT_EQ(future.get().value(), 7);
+  }
+  Future<int> failed = Future<int>::failed(Errc::no_memory);
+  EXPECT_THROW(failed.then(callback), std::bad_alloc);
+  EXPECT_EQ(failed.get().error().code(), Errc::no_memory);
 }
 
 }  // namespace

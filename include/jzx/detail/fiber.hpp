@@ -82,7 +82,7 @@ JZX_API void look_for_mail(FiberSeat& fiber, Receive& receive);
 // The message has been handled.
 JZX_API void end_receive(FiberSeat& fiber, Envelope& envelope) noexcept;
 
-JZX_API void begin_yield(FiberSeat& fiber);
+[[nodiscard]] JZX_API FiberSeat& begin_yield();
 JZX_API void begin_sleep(FiberSeat& fiber, int64_t delay_ms);
 // Leave the stack, and ask again. Throws, as end_wait() does, if it is to end.
 [[nodiscard]] JZX_API bool is_sleeping(FiberSeat& fiber, Wait& why);

@@ -28,6 +28,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <new>
@@ -205,7 +206,7 @@ struct FutureState : FutureCore {
   void put_callback(F&& callback) {
     using Callback = std::decay_t<F>;
     if constexpr (fits_slot<Callback>) {
-      new (slot) Callback(std::forward<F>(callback));
+      make_in_slot<Callback>(std::forward<F>(callback));
       resume = &call_back<Callback>;
     } else {
       put_callback(Boxed<Callback>{std::make_unique<Callback>(std::forward<F>(callback))});
@@ -245,6 +246,27 @@ struct FutureState : FutureCore {
   ~FutureState() { std::destroy_at(&result); }
 
  private:
+  // If making it throws, what was there before still is.
+  template <class Callback, class F>
+  void make_in_slot(F&& callback) {
+    if constexpr (std::is_nothrow_constructible_v<Callback, F>) {
+      new (slot) Callback(std::forward<F>(callback));
+    } else {
+      struct Undo {
+        explicit Undo(FutureCore& the_core) noexcept : core(&the_core) {
+          std::memcpy(before, core->slot, sizeof(before));
+        }
+        ~Undo() {
+          if (core != nullptr) std::memcpy(core->slot, before, sizeof(before));
+        }
+        FutureCore* core;
+        std::byte before[sizeof(Pid)];
+      } undo(*this);
+      new (slot) Callback(std::forward<F>(callback));
+      undo.core = nullptr;
+    }
+  }
+
   struct End {
     ~End() {
       const size_t size = state.block_size;

@@ -109,6 +109,7 @@ class Worker : public core::Host {
   void release_watches(core::Actor& actor) noexcept override {
     FdWatches::release_all(system, actor);
   }
+  void submit_last(base::Runnable& work, bool) noexcept override { submit_elsewhere(work); }
   bool unlink_timer(base::Timer& timer) noexcept override;
 
   [[nodiscard]] FdWatches& watches() noexcept { return watches_; }

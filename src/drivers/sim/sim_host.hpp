@@ -39,6 +39,7 @@ class SimHost final : public core::Host, private core::Tap {
   void release_watches(core::Actor& actor) noexcept override {
     if (end_watches != nullptr) end_watches(system, actor);
   }
+  void submit_last(base::Runnable& work, bool) noexcept override { submit_elsewhere(work); }
   bool unlink_timer(base::Timer& timer) noexcept override;
 
   // ---- for the simulator ----

@@ -45,12 +45,13 @@ void SharedWorker::submit_otherwise(base::Runnable& work) noexcept {
 }
 
 void SharedWorker::submit_last(base::Runnable& work, bool is_fed_by_others) noexcept {
-  if (work.home() != base::kAnyWorker) return submit_elsewhere(work);
-  if (!is_fed_by_others && !queues_.has_thieves()) return queues_.push_pinned(work);
-  submit_last_for_all(work, is_fed_by_others);
+  if (work.standing.is_common() && !is_fed_by_others && !queues_.has_thieves()) [[likely]]
+    return queues_.push_pinned(work);
+  submit_last_otherwise(work, is_fed_by_others);
 }
 
-void SharedWorker::submit_last_for_all(base::Runnable& work, bool is_fed_by_others) noexcept {
+void SharedWorker::submit_last_otherwise(base::Runnable& work, bool is_fed_by_others) noexcept {
+  if (work.home() != base::kAnyWorker) return submit_elsewhere(work);
   if (is_fed_by_others && !queues_.push_next(work)) return;
   if (!is_fed_by_others) queues_.push_back(work);
   if (group_.size() > 1) group_.wake_one();

@@ -60,7 +60,7 @@ class SharedWorker final : public Worker {
   template <bool kWatched>
   void run_all_ready();
   void submit_otherwise(base::Runnable& work) noexcept;
-  void submit_last_for_all(base::Runnable& work, bool is_fed_by_others) noexcept;
+  void submit_last_otherwise(base::Runnable& work, bool is_fed_by_others) noexcept;
   // More work into the own queues. False: there is none to be had.
   [[nodiscard]] bool look_around() noexcept;
   [[nodiscard]] bool search_once() noexcept;

@@ -27,6 +27,7 @@ class SideHost final : public core::Host, public BlockingPool::ThreadHost {
   io::Reactor& io() override;
 
   void submit_elsewhere(base::Runnable& work) noexcept override;
+  void submit_last(base::Runnable& work, bool) noexcept override { submit_elsewhere(work); }
   core::Host& timer_home_elsewhere() noexcept override;
   bool unlink_timer(base::Timer&) noexcept override { return false; }
   void release_watches(core::Actor& actor) noexcept override;

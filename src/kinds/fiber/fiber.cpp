@@ -211,14 +211,16 @@ void Fiber::exit(ExitReason reason, std::string_view text) {
 
 // ---- other waits ----
 
-void Fiber::begin_yield() {
-  if (is_guarding_) [[unlikely]]
-    refuse_to_wait_in_guard();
-  if (is_asked_to_end) [[unlikely]] {
-    note_wait_in_vain();
-    (void)killed();
-  }
+inline void Fiber::begin_yield() {
+  if (is_guarding_ || is_asked_to_end) [[unlikely]]
+    begin_unusual_yield();
   prepare_to_leave(Outcome::budget_spent);
+}
+
+void Fiber::begin_unusual_yield() {
+  if (is_guarding_) refuse_to_wait_in_guard();
+  note_wait_in_vain();
+  (void)killed();
 }
 
 void Fiber::begin_sleep(int64_t delay_ms) {
@@ -366,3 +368,14 @@ void describe_fiber(const core::System& system, Fiber& fiber,
 }
 
 }  // namespace jzx::kinds
+
+namespace jzx::detail {
+
+// Here, where the fiber's part of it is inlined.
+[[gnu::noinline]] FiberSeat& begin_yield() {
+  kinds::Fiber& fiber = kinds::Fiber::acting_or_throw("yield");
+  fiber.begin_yield();
+  return fiber;
+}
+
+}  // namespace jzx::detail

@@ -177,6 +177,7 @@ class Fiber : public Switch, private RunningStack {
   void note_wait_in_vain() noexcept;
   void obey_to_throw();
   void give_way() noexcept;
+  void begin_unusual_yield();
   void note_exit(ExitReason reason, std::string_view text) noexcept;
 
   core::Turn* turn_;  // a new one for every turn

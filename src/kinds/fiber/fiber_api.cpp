@@ -78,7 +78,6 @@ bool is_in_fiber() noexcept { return kinds::Fiber::acting() != nullptr; }
   return &kinds::Fiber::acting_or_throw(what).port();
 }
 
-void begin_yield(FiberSeat& fiber) { fiber_in(fiber).begin_yield(); }
 void begin_sleep(FiberSeat& fiber, int64_t delay_ms) { fiber_in(fiber).begin_sleep(delay_ms); }
 bool is_sleeping(FiberSeat& fiber, Wait& why) { return fiber_in(fiber).is_sleeping(why); }
 Wait end_in_wait(FiberSeat& fiber) { return fiber_in(fiber).killed(); }

@@ -45,6 +45,7 @@ namespace of_thread {
 
 #ifdef JZX_INLINE_SWITCH
 extern "C" [[gnu::visibility("hidden")]] void jzx_fiber_start();
+extern "C" [[gnu::visibility("hidden")]] void jzx_fiber_enter();
 #endif
 
 class Switch : public detail::FiberSeat, private SwitchAnnotations {
@@ -109,14 +110,7 @@ class Switch : public detail::FiberSeat, private SwitchAnnotations {
     asm volatile(
         "leaq -128(%%rsp), %%rsp\n\t"  // as in leave_stack()
         "pushq %%rbp\n\t"
-        "call 1f\n\t"  // leave_stack() comes back behind it, by the `ret` that belongs to it
-        "jmp 2f\n"
-        "1:\n\t"
-        "movq %%rsp, 8(%%rdi)\n\t"
-        "movq (%%rdi), %%rsp\n\t"
-        "popq %%rax\n\t"
-        "jmp *%%rax\n"
-        "2:\n\t"
+        "call jzx_fiber_enter\n\t"  // leave_stack() comes back by the `ret` that belongs to it
         "popq %%rbp\n\t"
         "leaq 128(%%rsp), %%rsp"
         : "+D"(place)

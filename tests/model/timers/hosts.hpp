@@ -135,6 +135,7 @@ class Visitor final : public core::Host {
 
   void post(base::Runnable&) override { place_.submit(); }
   void submit_elsewhere(base::Runnable&) noexcept override { place_.submit(); }
+  void submit_last(base::Runnable& work, bool) noexcept override { submit_elsewhere(work); }
   uint64_t now_ns() override { return 0; }
   void arm(base::Timer&, uint64_t) override { MODEL_ASSERT(!"its timers are another's"); }
   bool disarm(base::Timer&) override { return false; }
