@@ -230,8 +230,8 @@ class [[nodiscard]] Future {
     }
     return take();
   }
-  // Not inlined: mostly the result is still to come. And not a member, so that the future it is
-  // called for need not be in memory.
+  // Not inlined: mostly the result is still to come. Static, and given the future by value, so that
+  // the one whose then() calls it need not be in memory.
   template <class F>
   [[gnu::noinline]] static void call_now(Future future, F& callback) {
     std::invoke(std::move(callback), future.take());

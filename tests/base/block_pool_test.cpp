@@ -1,4 +1,5 @@
-// Pools and their depot: who only gives keeps no more than two batches from who only takes.
+// Pools and their depot: who only gives keeps no more than two batches and a block from who only
+// takes.
 #include "base/block_pool.hpp"
 
 #include <gtest/gtest.h>
@@ -51,43 +52,47 @@ TEST_P(BlocksOfAChunkOf, AnySizeAreGivenOutOnce) {
 }
 
 // The last block given is kept apart, but never alone: who has one is known by one look.
-TEST(APool, KnowsThatItHasOneAlsoIfThatIsTheLastOne) {
-  jzx::testing::CountingAllocator allocator;
-  BlockDepot depot(counted(allocator), 64, 64, 63);
-  BlockPool pool(depot);
-  std::vector<void*> blocks;
-  for (int i = 0; i < 63; ++i) blocks.push_back(pool.take());
-  EXPECT_FALSE(pool.has_own());
-  for (int i = 0; i < 3; ++i) {
-    pool.give(blocks[0]);
-    EXPECT_TRUE(pool.has_own());
-    EXPECT_EQ(pool.take_own(), blocks[0]);
-    EXPECT_FALSE(pool.has_own());
+class APoolThatIsUsedUp : public ::testing::Test {
+ protected:
+  APoolThatIsUsedUp() {
+    for (uint32_t i = 0; i < kPerChunk; ++i) blocks_.push_back(pool_.take());
   }
-  pool.give(blocks[0]);
-  pool.give(blocks[1]);
-  EXPECT_EQ(pool.take_own(), blocks[1]);
-  EXPECT_TRUE(pool.has_own());
-  EXPECT_EQ(pool.take_own(), blocks[0]);
-  EXPECT_FALSE(pool.has_own());
-  EXPECT_EQ(allocator.allocations(), 1u);
-  for (void* block : blocks) pool.give(block);
+  ~APoolThatIsUsedUp() override {
+    for (void* block : blocks_) pool_.give(block);
+  }
+
+  static constexpr uint32_t kPerChunk = 63;
+  jzx::testing::CountingAllocator allocator_;
+  BlockDepot depot_{counted(allocator_), 64, 64, kPerChunk};
+  BlockPool pool_{depot_};
+  std::vector<void*> blocks_;
+};
+
+TEST_F(APoolThatIsUsedUp, KnowsThatItHasOneAlsoIfThatIsTheLastOne) {
+  EXPECT_FALSE(pool_.has_own());
+  for (int i = 0; i < 3; ++i) {
+    pool_.give(blocks_[0]);
+    EXPECT_TRUE(pool_.has_own());
+    EXPECT_EQ(pool_.take_own(), blocks_[0]);
+    EXPECT_FALSE(pool_.has_own());
+  }
+  pool_.give(blocks_[0]);
+  pool_.give(blocks_[1]);
+  EXPECT_EQ(pool_.take_own(), blocks_[1]);
+  EXPECT_TRUE(pool_.has_own());
+  EXPECT_EQ(pool_.take_own(), blocks_[0]);
+  EXPECT_FALSE(pool_.has_own());
+  EXPECT_EQ(allocator_.allocations(), 1u);
 }
 
-TEST(APool, GivesTheLastBlockAgainWhereThereIsNoMemory) {
-  jzx::testing::CountingAllocator allocator;
-  BlockDepot depot(counted(allocator), 64, 64, 63);
-  BlockPool pool(depot);
-  std::vector<void*> blocks;
-  for (int i = 0; i < 63; ++i) blocks.push_back(pool.take());
-  allocator.refuse_all(true);
-  EXPECT_EQ(pool.take(), nullptr);
-  const uint64_t refused = allocator.refused();
-  pool.give(blocks.back());
-  EXPECT_EQ(pool.take(), blocks.back());
-  EXPECT_EQ(allocator.refused(), refused);  // nobody was asked
-  EXPECT_EQ(pool.take(), nullptr);
-  for (void* block : blocks) pool.give(block);
+TEST_F(APoolThatIsUsedUp, GivesTheLastBlockAgainWhereThereIsNoMemory) {
+  allocator_.refuse_all(true);
+  EXPECT_EQ(pool_.take(), nullptr);
+  const uint64_t refused = allocator_.refused();
+  pool_.give(blocks_.back());
+  EXPECT_EQ(pool_.take(), blocks_.back());
+  EXPECT_EQ(allocator_.refused(), refused);  // nobody was asked
+  EXPECT_EQ(pool_.take(), nullptr);
 }
 
 }  // namespace

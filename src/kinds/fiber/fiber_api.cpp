@@ -1,5 +1,6 @@
 // The functions of jzx/detail/fiber.hpp that the code on a fiber calls, and the keys by which what
-// the system tells is received.
+// the system tells is received. Those that every receive and every yield calls are in receive.cpp
+// and fiber.cpp, where what they call is inlined.
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>

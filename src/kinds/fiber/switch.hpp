@@ -45,7 +45,6 @@ namespace of_thread {
 
 #ifdef JZX_INLINE_SWITCH
 extern "C" [[gnu::visibility("hidden")]] void jzx_fiber_start();
-extern "C" [[gnu::visibility("hidden")]] void jzx_fiber_enter();
 #endif
 
 class Switch : public detail::FiberSeat, private SwitchAnnotations {
