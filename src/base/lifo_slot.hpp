@@ -31,15 +31,16 @@ class LifoSlot {
   // Into an empty slot.
   void put(Runnable& work) noexcept { put(work, work.level()); }
   void put(Runnable& work, uint32_t level) noexcept {
-    levels_above_ = (1u << level) - 1;
+    note_level(level);
     work_.store(&work, std::memory_order_release);  // pairs with steal()
   }
   // The one that was there, or nullptr.
   [[nodiscard]] Runnable* swap(Runnable& work) noexcept {
     Runnable* before = work_.load(std::memory_order_relaxed);  // only we fill it
-    if (has_thieves_ && before != nullptr) before = take();
-    put(work);
-    return before;
+    if (!has_thieves_ || before == nullptr) return put(work), before;
+    note_level(work.level());
+    // A thief may have been quicker. release: as in put().
+    return work_.exchange(&work, std::memory_order_release);
   }
   [[nodiscard]] Runnable* take() noexcept {
     Runnable* work = work_.load(std::memory_order_relaxed);  // only we fill it
@@ -52,6 +53,8 @@ class LifoSlot {
   }
 
  private:
+  void note_level(uint32_t level) noexcept { levels_above_ = (1u << level) - 1; }
+
   Atomic<Runnable*> work_{nullptr};
   uint32_t levels_above_ = 0;  // the owner's
   const bool has_thieves_;

@@ -105,16 +105,14 @@ Runnable* ReadyQueues::next_in_fairness() noexcept {
   return nullptr;
 }
 
-// Pinned work and the rest take turns.
-Runnable* ReadyQueues::pop_of_all(uint32_t level) noexcept {
+// Pinned work, of which there is some, and the rest. Not where there is none: to whom it is the
+// turn would be guessed wrong, every other time.
+Runnable* ReadyQueues::pop_in_turns(uint32_t level) noexcept {
   pinned_first_ = !pinned_first_;
-  if (pinned_first_) {
-    if (Runnable* work = pinned_[level].pop()) return work;
+  if (!pinned_first_) {
+    if (Runnable* work = pop_ring(level)) return work;
   }
-  if (Runnable* work = pop_ring(level)) return work;
-  if (Runnable* work = pinned_[level].pop()) return work;
-  queued_ &= ~(1u << level);
-  return nullptr;
+  return pinned_[level].pop();
 }
 
 Runnable* ReadyQueues::pop_ring(uint32_t level) noexcept {

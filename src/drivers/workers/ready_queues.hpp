@@ -117,7 +117,15 @@ class ReadyQueues {
   [[nodiscard]] base::Runnable* pop(uint32_t level) noexcept {
     return has_thieves_ ? pop_of_all(level) : pop_pinned(level);
   }
-  [[nodiscard]] base::Runnable* pop_of_all(uint32_t level) noexcept;
+  // Inlined where the level is known.
+  [[nodiscard, gnu::always_inline]] base::Runnable* pop_of_all(uint32_t level) noexcept {
+    if (!pinned_[level].empty()) [[unlikely]]
+      return pop_in_turns(level);
+    if (base::Runnable* work = pop_ring(level)) return work;
+    queued_ &= ~(1u << level);
+    return nullptr;
+  }
+  [[nodiscard]] base::Runnable* pop_in_turns(uint32_t level) noexcept;
   // Without thieves there is nothing else.
   [[nodiscard]] base::Runnable* pop_pinned(uint32_t level) noexcept {
     base::Runnable* work = pinned_[level].pop();

@@ -30,8 +30,9 @@ void SharedWorker::submit_elsewhere(base::Runnable& work) noexcept {
   if (holding_back > 0) [[unlikely]]
     return held_back.push(work);
   // Mostly one as usual has found the lifo slot taken.
-  if (work.standing.is_common() && !queues_.has_thieves()) return (void)queues_.push_next(work);
-  submit_otherwise(work);
+  if (!work.standing.is_common()) [[unlikely]]
+    return submit_otherwise(work);
+  if (queues_.push_next(work) && queues_.has_thieves()) group_.wake_one();
 }
 
 void SharedWorker::submit_otherwise(base::Runnable& work) noexcept {
