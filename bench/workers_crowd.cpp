@@ -136,9 +136,6 @@ struct Sink {
   }
 };
 
-struct BigActor;
-using BigActors = std::vector<jzx::ActorRef<BigActor>>;
-
 struct BigActor {
   struct Start {
     jzx::ActorRef<Sink> sink;
@@ -153,7 +150,7 @@ struct BigActor {
   };
   struct TakeTally {};
 
-  const BigActors* everybody;
+  const jzx::ActorRef<BigActor>* everybody;
   std::uint32_t index;
   std::uint64_t random;
   jzx::ActorRef<BigActor> self{};
@@ -165,7 +162,7 @@ struct BigActor {
   void on(Start start) {
     sink = start.sink;
     rounds_left = kRounds;
-    self = (*everybody)[index];
+    self = everybody[index];
     next = another();
     ping();
   }
@@ -174,11 +171,10 @@ struct BigActor {
     bench::must(ping.from.send(Pong{}), "pong");
   }
   void on(Pong) {
-    ++tally.pongs;
     if (--rounds_left > 0) return ping();
     bench::must(sink.send(Sink::Finished{}), "finished");
   }
-  Tally on(TakeTally) { return std::exchange(tally, Tally{}); }
+  Tally on(TakeTally) { return {std::exchange(tally.pings, 0), kRounds - rounds_left}; }
 
   // Whom to ping next is found after a ping and not before it: that is the benchmark's own work,
   // and need not keep the message waiting.
@@ -188,18 +184,17 @@ struct BigActor {
   }
   jzx::ActorRef<BigActor> another() {
     random = random * 6364136223846793005u + 1442695040888963407u;  // the upper half is random
-    const auto apart = static_cast<std::uint32_t>((random >> 32) * (kBigActors - 1) >> 32);
-    const std::uint32_t other = index + 1 + apart;
-    return (*everybody)[other < kBigActors ? other : other - kBigActors];
+    const auto other = static_cast<std::uint32_t>((random >> 32) * (kBigActors - 1) >> 32);
+    return everybody[other + (other >= index ? 1 : 0)];
   }
 };
 
 void big(benchmark::State& state) {
-  BigActors everybody;  // outlives the runtime, whose actors read it
+  std::array<jzx::ActorRef<BigActor>, kBigActors> everybody;  // outlives the actors, who read it
   jzx::Runtime runtime(bench::options_of(state));
   BENCH_CHECK(runtime);
   for (std::uint32_t i = 0; i < kBigActors; ++i) {
-    everybody.push_back(bench::must_spawn<BigActor>(runtime, {}, &everybody, i, std::uint64_t{i}));
+    everybody[i] = bench::must_spawn<BigActor>(runtime, {}, everybody.data(), i, std::uint64_t{i});
   }
   const auto sink = bench::must_spawn<Sink>(runtime, {});
 
