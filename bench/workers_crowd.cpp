@@ -145,8 +145,8 @@ struct BigActor {
   };
   struct Pong {};
   struct Tally {
-    std::uint64_t pings = 0;
-    std::uint64_t pongs = 0;
+    std::uint64_t pings;
+    std::uint64_t pongs;
   };
   struct TakeTally {};
 
@@ -157,7 +157,7 @@ struct BigActor {
   jzx::ActorRef<BigActor> next{};
   jzx::ActorRef<Sink> sink{};
   std::uint64_t rounds_left = 0;
-  Tally tally{};
+  std::uint64_t pings = 0;
 
   void on(Start start) {
     sink = start.sink;
@@ -167,14 +167,14 @@ struct BigActor {
     ping();
   }
   void on(Ping ping) {
-    ++tally.pings;
+    ++pings;
     bench::must(ping.from.send(Pong{}), "pong");
   }
   void on(Pong) {
     if (--rounds_left > 0) return ping();
     bench::must(sink.send(Sink::Finished{}), "finished");
   }
-  Tally on(TakeTally) { return {std::exchange(tally.pings, 0), kRounds - rounds_left}; }
+  Tally on(TakeTally) { return {std::exchange(pings, 0), kRounds - rounds_left}; }
 
   // Whom to ping next is found after a ping and not before it: that is the benchmark's own work,
   // and need not keep the message waiting.
