@@ -4,8 +4,7 @@
 //
 // The client is plain C on a thread of its own: one request in flight on each connection, all
 // answers checked, and taken in the order of the requests. It waits for an answer by asking again
-// and never sleeps: a client that slept would make the server pay for waking it, more often the
-// faster the server is, and by some 20 µs. The server has one thread.
+// and never sleeps, since the server would have to pay for waking it. The server has one thread.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
