@@ -12,7 +12,7 @@
 namespace jzx {
 
 namespace detail {
-struct FirstSeat;
+struct OnlySeat;
 }
 
 class Context final : public SystemFace {
@@ -125,7 +125,7 @@ class Context final : public SystemFace {
   Context(detail::Port& port, ActorId self, void* seat, Envelope* envelope) noexcept
       : SystemFace(&port), self_(self), envelope_(envelope), seat_(seat) {}
   // Of one whose turn is still to be made, if somebody asks for it.
-  Context(detail::Port& port, ActorId self, detail::FirstSeat& seat, Envelope& envelope) noexcept
+  Context(detail::Port& port, ActorId self, detail::OnlySeat& seat, Envelope& envelope) noexcept
       : SystemFace(&port), has_turn_(false), self_(self), envelope_(&envelope), seat_(&seat) {}
   ~Context() = default;
   void begin(Envelope* envelope) noexcept { envelope_ = envelope; }

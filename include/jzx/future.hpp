@@ -146,7 +146,7 @@ class [[nodiscard]] Future {
       return call_now(std::move(*this), now);
     }
     state_->put_callback(std::forward<F>(callback));
-    std::exchange(state_, nullptr)->continue_later();
+    std::exchange(state_, nullptr)->continue_when_settled();
   }
   // Otherwise, what it returns is the result of the future that this returns.
   template <class F>
@@ -318,7 +318,12 @@ class Promise {
   }
   void drop() {
     if (state_ != nullptr) [[unlikely]]
-      reject(detail::why_broken());
+      break_off(std::exchange(state_, nullptr));
+  }
+  // Not inlined: mostly a promise has been settled when it ends.
+  [[gnu::noinline, gnu::cold]] static void break_off(State* state) {
+    state->put_result(detail::why_broken());
+    state->settle();
   }
 
   State* state_;

@@ -51,6 +51,8 @@ class Standing {
   // It has been in the queue of a worker, and only they run it. May be looked at by others.
   [[nodiscard]] bool is_with_workers() const noexcept {
     const unsigned bits = load_seen(bits_);
+    if (bits == kCommon) [[likely]]
+      return true;
     const unsigned where = bits >> kHomeShift;
     return (bits & kFresh) == 0 && where != kBlockingPool && where != kByHand;
   }
@@ -61,9 +63,7 @@ class Standing {
   }
 
   // As most are, wherever they may run.
-  [[nodiscard]] bool is_common() const noexcept {
-    return bits_ == Standing(Priority::normal, kAnyWorker, false).bits_;
-  }
+  [[nodiscard]] bool is_common() const noexcept { return bits_ == kCommon; }
   [[nodiscard]] bool is_fresh_and_normal() const noexcept {
     return (bits_ & (kLevelBits | kFresh)) == (static_cast<unsigned>(Priority::normal) | kFresh);
   }
@@ -72,10 +72,11 @@ class Standing {
   static constexpr unsigned kLevelBits = kPriorities - 1;
   static constexpr unsigned kFresh = 128;
   static constexpr unsigned kHomeShift = 8;
+  static constexpr unsigned kCommon =
+      static_cast<unsigned>(Priority::normal) | static_cast<unsigned>(kAnyWorker) << kHomeShift;
   static_assert((kPriorities & kLevelBits) == 0);
 
-  uint16_t bits_ = static_cast<uint16_t>(static_cast<unsigned>(Priority::normal) |
-                                         static_cast<unsigned>(kAnyWorker) << kHomeShift);
+  uint16_t bits_ = kCommon;
 };
 
 class Runnable {

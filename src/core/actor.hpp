@@ -80,6 +80,22 @@ class Inbox {
     Envelope* newest = newest_;
     return newest != nullptr ? newest->next : nullptr;
   }
+  // The oldest, if it is the newest too; else nullptr. Who handles it need not wait until its
+  // `next` has been read.
+  [[nodiscard]] Envelope* only() const noexcept {
+    Envelope* newest = newest_;
+    return newest != nullptr && newest->next == newest ? newest : nullptr;
+  }
+  // Of one that is not empty.
+  struct Ends {
+    Envelope* newest;
+    Envelope* oldest;
+  };
+  [[nodiscard]] Ends ends() const noexcept {
+    Envelope* newest = newest_;
+    JZX_ASSERT(newest != nullptr);
+    return {newest, newest->next};
+  }
   // The one that came after it; nullptr: that was the newest.
   [[nodiscard]] Envelope* after(const Envelope& one) const noexcept {
     return &one != newest_ ? one.next : nullptr;
@@ -110,14 +126,19 @@ class Inbox {
   }
 
   // Takes the oldest out.
-  void remove(Envelope& oldest) noexcept {
-    Envelope* newest = newest_;
-    JZX_ASSERT(newest != nullptr && newest->next == &oldest);
-    if (newest == &oldest) {
+  void remove(Envelope& oldest) noexcept { remove_oldest({newest_, &oldest}); }
+  // The same, by what was seen, for one who would have to look again.
+  void remove_oldest(const Ends& seen) noexcept {
+    JZX_ASSERT(seen.newest == newest_ && seen.newest->next == seen.oldest);
+    if (seen.newest == seen.oldest) {
       newest_ = nullptr;
     } else {
-      newest->next = oldest.next;
+      seen.newest->next = seen.oldest->next;
     }
+  }
+  void remove_only() noexcept {
+    JZX_ASSERT(only() != nullptr);
+    newest_ = nullptr;
   }
   // Takes `one` out, which came after `before`.
   void remove_after(Envelope& before, Envelope& one) noexcept {

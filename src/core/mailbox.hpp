@@ -144,6 +144,17 @@ inline void take_from_inbox(Actor& actor, Envelope& envelope, uint32_t flags) no
   }
 }
 
+// The same of one without flags, by what was seen of the inbox.
+inline void take_plain(Actor& actor, const Inbox::Ends& seen) noexcept {
+  actor.inbox.remove_oldest(seen);
+  base::add_alone(actor.handled, 1u);
+}
+// And of the only one.
+inline void take_only(Actor& actor) noexcept {
+  actor.inbox.remove_only();
+  base::add_alone(actor.handled, 1u);
+}
+
 // Both: nullptr if there is none.
 [[nodiscard]] inline Envelope* take(Actor& actor) noexcept {
   if (!has_mail(actor)) return nullptr;

@@ -26,13 +26,19 @@ namespace jzx::core {
   Envelope* envelope = actor.inbox.oldest();
   return envelope != nullptr && !is_halted && envelope->flags == 0 ? envelope : nullptr;
 }
+// The same, if it is the only one.
+[[nodiscard]] inline Envelope* see_only(const Host& host, const Actor& actor) noexcept {
+  const bool is_halted = host.halted.load(std::memory_order_relaxed);  // as above
+  Envelope* envelope = actor.inbox.only();
+  return envelope != nullptr && !is_halted && envelope->flags == 0 ? envelope : nullptr;
+}
 inline void take_seen(Host& host, Actor& actor, Envelope& first) noexcept {
   host.note_step(first.type);
   take_from_inbox(actor, first, 0);
 }
 
 // The budget of a turn. An actor that is run by hand in the middle of it takes its steps from the
-// same one, unless it is by the first message of a short turn.
+// same one, unless it is by the only message of a short turn.
 [[nodiscard]] inline bool is_spent(const Host& host, uint64_t steps_before) noexcept {
   return host.steps() - steps_before >= host.messages_per_turn;
 }
@@ -214,10 +220,12 @@ inline void end_turn(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
 //
 // For kinds whose code cannot reach one, or not for these messages. What such a turn takes is,
 // above all, stores; a processor makes one a cycle.
-//   can_handle(envelope)   is it for handle()?
-//   handle(envelope)       handles and ends it. False: the turn has been ended already.
+//   way_of(type)       how a message of this type is handled; null: not here
+//   handle(way, one)   handles and ends it. False: the turn has been ended already.
 //
-// Most turns are for one message, so that has a way of its own.
+// Most turns are for one message, so that has a way of its own, on which nothing waits to be read
+// that was read before: a hop between two actors is one load after the other, and the processor
+// often guesses wrongly where it goes, which it finds out at the end of them.
 
 // All mail has been handled. False: perhaps there is more, or something unusual happened.
 [[nodiscard]] inline bool ends_idle(Host& host, Actor& actor) noexcept {
@@ -227,17 +235,19 @@ inline void end_turn(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
          actor.state.park_at_once(taken_count(actor), generation_of(actor.id()));
 }
 
-// Of what see_first() saw.
+// Of what see_only() saw, of this type.
+//   handle(only)   as above
 //   more()         what is left of the turn
 template <class Handle, class More>
-[[gnu::always_inline]] inline void run_seen(Host& host, Actor& actor, Envelope& first,
-                                            Handle&& handle, More&& more) {
+[[gnu::always_inline]] inline void run_only(Host& host, Actor& actor, Envelope& only,
+                                            const MessageType& type, Handle&& handle, More&& more) {
   host.set_acting(actor.id());
-  take_seen(host, actor, first);
-  if (!handle(first)) [[unlikely]]
+  host.note_step(&type);
+  take_only(actor);
+  if (!handle(only)) [[unlikely]]
     return;
-  host.finish_ended_plain(first);
-  if (!may_have_mail(actor)) {
+  host.finish_ended_plain(only);
+  if (!may_have_mail(actor)) [[likely]] {
     if (ends_idle(host, actor)) [[likely]]
       return;
     host.set_acting(actor.id());  // mail has come since
@@ -245,36 +255,49 @@ template <class Handle, class More>
   more();
 }
 
-//   other(first)   the whole turn of somebody else; with what see_first() saw
-template <class CanHandle, class Handle, class Other, class More>
-[[gnu::always_inline]] inline void run_short_turn(Host& host, Actor& actor, CanHandle&& can_handle,
+//   other(only)          the whole turn, of what see_only() saw and has no way
+//   more(steps_before)   what is left of the turn; or all of it, if there are several or none
+template <class WayOf, class Handle, class Other, class More>
+[[gnu::always_inline]] inline void run_short_turn(Host& host, Actor& actor, WayOf&& way_of,
                                                   Handle&& handle, Other&& other, More&& more) {
   // relaxed: flags on their own.
   if (actor.attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
     return run_unusual_turn(host, actor);
-  Envelope* first = see_first(host, actor);
-  if (first == nullptr || !can_handle(*first)) return other(first);
-  run_seen(host, actor, *first, std::forward<Handle>(handle), std::forward<More>(more));
+  Envelope* only = see_only(host, actor);
+  if (only == nullptr) {
+    host.set_acting(actor.id());
+    return more(host.steps());
+  }
+  const MessageType& type = *only->type;
+  const auto way = way_of(type);
+  if (!way) return other(*only);
+  run_only(
+      host, actor, *only, type, [&](Envelope& one) { return handle(way, one); },
+      [&] { more(host.steps() - 1); });
 }
 
-// After its first message.
+// What is left after the first message, or all of it.
 //   rest(steps_before)   goes on with a Turn of this budget
-template <class CanHandle, class Handle, class Rest>
+template <class WayOf, class Handle, class Rest>
 [[gnu::always_inline]] inline void continue_short_turn(Host& host, Actor& actor,
-                                                       CanHandle&& can_handle, Handle&& handle,
-                                                       Rest&& rest) {
-  const uint64_t steps_before = host.steps() - 1;
+                                                       uint64_t steps_before, WayOf&& way_of,
+                                                       Handle&& handle, Rest&& rest) {
   while (has_mail(actor)) {
-    Envelope* envelope = see_first(host, actor);
+    const Inbox::Ends ends = actor.inbox.ends();
+    Envelope& envelope = *ends.oldest;
     // relaxed: flags on their own.
-    if (envelope == nullptr || is_spent(host, steps_before) ||
-        actor.attention.load(std::memory_order_relaxed) != 0 || !can_handle(*envelope)) {
+    if (host.halted.load(std::memory_order_relaxed) || envelope.flags != 0 ||
+        is_spent(host, steps_before) || actor.attention.load(std::memory_order_relaxed) != 0) {
       return rest(steps_before);
     }
-    take_seen(host, actor, *envelope);
-    if (!handle(*envelope)) [[unlikely]]
+    const MessageType& type = *envelope.type;
+    const auto way = way_of(type);
+    if (!way) return rest(steps_before);
+    take_plain(actor, ends);
+    host.note_step(&type);
+    if (!handle(way, envelope)) [[unlikely]]
       return;
-    host.finish_ended_plain(*envelope);
+    host.finish_ended_plain(envelope);
   }
   if (!ends_idle(host, actor)) [[unlikely]]
     rest(steps_before);

@@ -56,6 +56,29 @@ TEST_F(TheInbox, TakesTheFirstMessageByEitherWay) {
   EXPECT_EQ(listed(), (Numbers{4}));
 }
 
+TEST_F(TheInbox, TellsWhetherAMessageIsTheOnlyOne) {
+  EXPECT_EQ(inbox.only(), nullptr);
+  inbox.put(envelopes[0]);
+  EXPECT_EQ(inbox.only(), &envelopes[0]);
+  inbox.put(envelopes[1]);
+  EXPECT_EQ(inbox.only(), nullptr);
+  inbox.remove(envelopes[0]);
+  EXPECT_EQ(inbox.only(), &envelopes[1]);
+  inbox.remove_only();
+  EXPECT_TRUE(inbox.is_empty());
+}
+
+TEST_F(TheInbox, TakesTheOldestByWhatWasSeenOfIt) {
+  for (size_t i = 0; i < 3; ++i) inbox.put(envelopes[i]);
+  for (size_t i = 0; i < 3; ++i) {
+    const Inbox::Ends ends = inbox.ends();
+    EXPECT_EQ(ends.oldest, &envelopes[i]);
+    EXPECT_EQ(ends.newest, &envelopes[2]);
+    inbox.remove_oldest(ends);
+  }
+  EXPECT_TRUE(inbox.is_empty());
+}
+
 TEST_F(TheInbox, MayBeFilledWhileItIsEmptied) {
   inbox.put(envelopes[0]);
   inbox.put(envelopes[1]);

@@ -189,6 +189,28 @@ TEST_P(Stash, WhatIsPutAsideIsDeadLetteredWhenTheActorEnds) {
   EXPECT_EQ(loop.seen().dead.size(), 10u);
 }
 
+// Puts everything aside, and brings back whatever there is.
+struct Hesitant {
+  explicit Hesitant(int* the_count) : handled(the_count) {}
+  int* handled;
+
+  void on(Work work, Context& context) {
+    ++*handled;
+    EXPECT_EQ(context.stash(std::move(work)), Errc::ok);
+  }
+  void on(Open, Context& context) { context.unstash_all(); }
+};
+
+TEST_P(Stash, BringsNothingBackThatIsPutAsideLaterInTheSameTurn) {
+  ClockedLoop loop;
+  int handled = 0;
+  const auto hesitant = loop.spawn<Hesitant>(&handled);
+  loop.settle();
+  hesitant << Open{} << work(1);
+  loop.settle();
+  EXPECT_EQ(handled, 1);
+}
+
 TEST_P(Stash, IsRefusedForAnotherMessageThanTheOneBeingHandled) {
   ClockedLoop loop;
   std::vector<int> log;

@@ -336,6 +336,38 @@ TEST_P(AnException, InTheCopyOfAStashedMessageEndsTheMessageOnce) {
   EXPECT_EQ(alive, 0);
 }
 
+struct PutsAsideInVain {
+  explicit PutsAsideInVain(int* the_result) : result(the_result) {}
+  int* result;
+
+  void on(Frail message, Context& context) {
+    EXPECT_EQ(context.self(*this).send(Boom{"later in this turn"}), Errc::ok);
+    EXPECT_THROW((void)context.stash(message), std::runtime_error);
+  }
+  void on(Boom) { *result = 7; }
+};
+struct SendsOne {
+  ActorRef<PutsAsideInVain> target;
+  int* alive;
+
+  void on(Boom) { EXPECT_EQ(target.send(Frail(*alive)), Errc::ok); }
+};
+
+TEST_P(AnException, InTheCopyOfAStashedMessageMayBeCaughtAndTheTurnGoesOn) {
+  int alive = 0;
+  int result = 0;
+  {
+    ClockedLoop loop;
+    const auto actor = loop.spawn<PutsAsideInVain>(&result);
+    loop.settle();
+    loop.spawn<SendsOne>(actor, &alive) << Boom{"now"};
+    loop.settle();
+    EXPECT_TRUE(loop.seen().is_alive(actor.id()));
+  }
+  EXPECT_EQ(result, 7);
+  EXPECT_EQ(alive, 0);
+}
+
 #endif  // JZX_LIBRARY_NOEXCEPT
 
 }  // namespace

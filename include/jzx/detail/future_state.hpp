@@ -181,9 +181,9 @@ struct FutureState : FutureCore {
     if (settled == Settled::first) return true;
     if (settled == Settled::orphaned || resume == &discard) return discard(*this), false;
     FutureCore* next = resume(*this);
-    const bool is_wanted = next != this;  // its end is next: nobody waits any more
-    go_on(next);
-    return is_wanted;
+    if (next == nullptr) [[likely]]
+      return true;
+    return go_on_if_wanted(next, this);
   }
   // The same for a continuation: whose turn is next.
   [[nodiscard]] FutureCore* settle_and_return() {
@@ -200,8 +200,8 @@ struct FutureState : FutureCore {
 
   // ---- the future's end ----
 
-  // Before continue_later(). Throws std::bad_alloc if the callback is large and there is no memory
-  // for it.
+  // Before continue_later() or continue_when_settled(). Throws std::bad_alloc if the callback is
+  // large and there is no memory for it.
   template <class F>
   void put_callback(F&& callback) {
     using Callback = std::decay_t<F>;
@@ -214,6 +214,11 @@ struct FutureState : FutureCore {
   }
   void continue_later() {
     if (handover.leave()) go_on(this);
+  }
+  // The same, of one that was pending just now.
+  void continue_when_settled() {
+    if (handover.leave_pending()) [[unlikely]]
+      go_on(this);
   }
   void drop() {
     if (cancel_on_drop && !handover.is_settled()) cancel(*this);
@@ -265,6 +270,14 @@ struct FutureState : FutureCore {
       new (slot) Callback(std::forward<F>(callback));
       undo.core = nullptr;
     }
+  }
+
+  // Of a state that may have ended. Not inlined, so that who settles keeps nothing for it.
+  [[nodiscard]] [[gnu::noinline]] static bool go_on_if_wanted(FutureCore* next,
+                                                              const FutureCore* settled) {
+    const bool is_wanted = next != settled;  // its end is next: nobody waits any more
+    go_on(next);
+    return is_wanted;
   }
 
   struct End {

@@ -90,6 +90,10 @@ class Handover {
   [[nodiscard]] bool leave() noexcept {
     // acquire: pairs with the release in settle().
     if (stage_.load(std::memory_order_acquire) == Stage::settled) return true;
+    return leave_pending();
+  }
+  // The same without a look: it was pending just now.
+  [[nodiscard]] bool leave_pending() noexcept {
     // release: publishes what was said, pairs with the acquires in settle(). acquire: pairs with
     // the release in settle().
     return stage_.exchange(Stage::left, std::memory_order_acq_rel) == Stage::settled;

@@ -40,17 +40,17 @@ class BehaviourKind final : public core::Kind {
     auto& actor = static_cast<Actor&>(runnable);
     auto& host = static_cast<core::Host&>(executor);
     core::run_short_turn(
-        host, actor, &is_raw, [&](Envelope& one) { return call_or_end(host, actor, one); },
-        [&](Envelope*) { run_rest(host, actor, host.steps()); }, [&] { run_more(host, actor); });
+        host, actor, &is_raw, [&](bool, Envelope& one) { return call_or_end(host, actor, one); },
+        [&](Envelope&) { run_rest(host, actor, host.steps()); },
+        [&](uint64_t steps_before) { run_more(host, actor, steps_before); });
   }
-  [[gnu::noinline]] static void run_more(core::Host& host, Actor& actor) {
+  [[gnu::noinline]] static void run_more(core::Host& host, Actor& actor, uint64_t steps_before) {
     core::continue_short_turn(
-        host, actor, &is_raw, [&](Envelope& one) { return call_or_end(host, actor, one); },
-        [&](uint64_t steps_before) { run_rest(host, actor, steps_before); });
+        host, actor, steps_before, &is_raw,
+        [&](bool, Envelope& one) { return call_or_end(host, actor, one); },
+        [&](uint64_t before) { run_rest(host, actor, before); });
   }
-  static bool is_raw(const Envelope& envelope) noexcept {
-    return envelope.type == &raw_message_type;
-  }
+  static bool is_raw(const MessageType& type) noexcept { return &type == &raw_message_type; }
   // False: it has ended.
   [[gnu::always_inline]] static bool call_or_end(core::Host& host, Actor& actor,
                                                  Envelope& envelope) {

@@ -13,10 +13,10 @@
 
 namespace jzx::detail {
 
-// Of a handler that is given the first message of a turn. The Turn itself is made when something
+// Of a handler that is given the only message of an actor. The Turn itself is made when something
 // asks for it, which is rare: what a turn takes is, above all, stores.
-struct FirstSeat {
-  explicit FirstSeat(core::Host& the_host) noexcept : host(the_host) {}
+struct OnlySeat {
+  explicit OnlySeat(core::Host& the_host) noexcept : host(the_host) {}
 
   core::Host& host;
   union {
@@ -46,7 +46,7 @@ detail::Port& port_of(const core::Host& host) noexcept {
 // The turn that a context belongs to; nullptr: it is ending, and has none.
 [[gnu::noinline]] Turn* turn_of(Context& context) noexcept {
   if (!context.has_turn()) {
-    auto& seat = *static_cast<detail::FirstSeat*>(context.seat());
+    auto& seat = *static_cast<detail::OnlySeat*>(context.seat());
     Actor& actor = *seat.host.system.actors.find(context.self().id());
     context.note_turn(new (&seat.turn) Turn(seat.host, actor, *context.envelope()));
   }
@@ -137,27 +137,31 @@ class HandlersKind final : public core::Kind {
   [[nodiscard]] static bool extend(core::System& system, Actor& actor) noexcept;
 
  private:
+  using CallAndEnd = decltype(MessageType::handle_and_end);
+
   // The turn of an actor without extras. Most handlers want no Context: then nothing is made but
   // the call.
   static void run_own(base::Runnable& runnable, base::Executor& executor) {
     auto& actor = static_cast<Actor&>(runnable);
     auto& host = static_cast<core::Host&>(executor);
     core::run_short_turn(
-        host, actor, &is_for_call, [&](Envelope& one) { return call(host, actor, one); },
-        [&](Envelope* first) { run_other(host, actor, first); }, [&] { run_more(host, actor); });
+        host, actor, &way_of,
+        [&](CallAndEnd way, Envelope& one) { return call(host, actor, way, one); },
+        [&](Envelope& only) { run_other(host, actor, only); },
+        [&](uint64_t steps_before) { run_more(host, actor, steps_before); });
   }
-  [[gnu::noinline]] static void run_more(core::Host& host, Actor& actor) {
+  [[gnu::noinline]] static void run_more(core::Host& host, Actor& actor, uint64_t steps_before) {
     core::continue_short_turn(
-        host, actor, &is_for_call, [&](Envelope& one) { return call(host, actor, one); },
-        [&](uint64_t steps_before) { run_rest(host, actor, steps_before); });
+        host, actor, steps_before, &way_of,
+        [&](CallAndEnd way, Envelope& one) { return call(host, actor, way, one); },
+        [&](uint64_t before) { run_rest(host, actor, before); });
   }
-  static bool is_for_call(const Envelope& envelope) noexcept {
-    return envelope.type->handle_and_end != nullptr;
-  }
-  [[gnu::always_inline]] static bool call(core::Host& host, Actor& actor, Envelope& envelope) {
-    const bool is_fine = core::guard(
-        [&] { return envelope.type->handle_and_end(actor.body.words[1], envelope), true; },
-        [&](const char* text) { return host.note_panic(text), false; });
+  static CallAndEnd way_of(const MessageType& type) noexcept { return type.handle_and_end; }
+  [[gnu::always_inline]] static bool call(core::Host& host, Actor& actor, CallAndEnd way,
+                                          Envelope& envelope) {
+    const bool is_fine =
+        core::guard([&] { return way(actor.body.words[1], envelope), true; },
+                    [&](const char* text) { return host.note_panic(text), false; });
     // Not before the exception has ended, which may refer to the actor.
     if (!is_fine) [[unlikely]]
       fail_at(host, actor, envelope);
@@ -170,40 +174,41 @@ class HandlersKind final : public core::Kind {
   }
 
   // The same, for a handler that wants a Context.
-  [[gnu::noinline]] static void run_other(core::Host& host, Actor& actor, Envelope* first) {
-    if (first == nullptr || first->type->handle == nullptr) {
-      return run_rest(host, actor, host.steps());
-    }
-    core::run_seen(
-        host, actor, *first, [&](Envelope& one) { return handle_first(host, actor, one); },
+  [[gnu::noinline]] static void run_other(core::Host& host, Actor& actor, Envelope& only) {
+    const MessageType& type = *only.type;
+    if (type.handle == nullptr) return run_rest(host, actor, host.steps());
+    core::run_only(
+        host, actor, only, type, [&](Envelope& one) { return handle_only(host, actor, one); },
         [&] { run_rest(host, actor, host.steps() - 1); });
   }
-  [[gnu::always_inline]] static bool handle_first(core::Host& host, Actor& actor, Envelope& first) {
-    constexpr int kGoOn = -1;
-    detail::FirstSeat seat(host);
-    Context context(port_of(host), actor.id(), seat, first);
-    const int outcome = core::guard(
-        [&]() -> int {
-          first.type->handle(actor.body.words[1], context, first);
-          if (context.wish() == Context::Wish::go_on) [[likely]]
-            return kGoOn;
-          return static_cast<int>(obey_and_go_on(actor, *turn_of(context), context));
-        },
-        [&](const char* text) { return static_cast<int>(panic(*turn_of(context), text)); });
-    if (outcome == kGoOn) [[likely]] {
+  [[gnu::always_inline]] static bool handle_only(core::Host& host, Actor& actor, Envelope& only) {
+    detail::OnlySeat seat(host);
+    Context context(port_of(host), actor.id(), seat, only);
+    const bool has_thrown =
+        core::guard([&] { return only.type->handle(actor.body.words[1], context, only), false; },
+                    [&](const char* text) { return host.note_panic(text), true; });
+    if (!has_thrown && context.wish() == Context::Wish::go_on) [[likely]] {
       // It is still in hand: to put it aside would have been a wish.
-      if (first.type->destroy != nullptr) first.type->destroy(first);
+      if (only.type->destroy != nullptr) only.type->destroy(only);
       return true;
     }
-    core::end_turn(host, actor, *turn_of(context), static_cast<Outcome>(outcome));
+    end_only(actor, context, has_thrown);
     return false;
+  }
+  // Not inlined, so that the common turn keeps nothing for it.
+  [[gnu::noinline]] static void end_only(Actor& actor, Context& context, bool has_thrown) {
+    Turn& turn = *turn_of(context);
+    const Outcome outcome = has_thrown
+                                ? end(actor, turn, Outcome::failed)
+                                : guard(turn, [&] { return obey_and_go_on(actor, turn, context); });
+    core::end_turn(turn.host, actor, turn, outcome);
   }
 
   // What is not for a short turn, or is left of one.
   [[gnu::noinline]] static void run_rest(core::Host& host, Actor& actor, uint64_t steps_before) {
     host.set_acting(actor.id());
     Turn turn(host, actor, steps_before);
-    core::end_turn(host, actor, turn, guard(turn, [&] { return handle_mail<false>(actor, turn); }));
+    core::end_turn(host, actor, turn, guard(turn, [&] { return handle_mail(actor, turn); }));
   }
 
   // core::guard() for user code in the turn of an actor.
@@ -221,6 +226,10 @@ class HandlersKind final : public core::Kind {
     return is_extended(actor) ? extras_of(actor).instance : actor.body.words[1];
   }
 
+  // The actor may have got extras in the middle of its turn.
+  static Outcome handle_mail(Actor& actor, Turn& turn) {
+    return is_extended(actor) ? handle_mail<true>(actor, turn) : handle_mail<false>(actor, turn);
+  }
   template <bool extended>
   [[gnu::noinline]] static Outcome handle_mail(Actor& actor, Turn& turn) {
     core::Host& host = turn.host;
@@ -249,12 +258,12 @@ class HandlersKind final : public core::Kind {
     return turn.pause();
   }
 
-  // The first handler of a turn has returned and wishes something: the end, or a change.
+  // The handler of the only message has returned and wishes something: the end, or a change.
   [[gnu::noinline]] static Outcome obey_and_go_on(Actor& actor, Turn& turn, Context& context) {
     if (context.wish() != Context::Wish::rearrange) return end(actor, turn, obey(turn, context));
     rearrange(actor, turn, context);
     turn.finish();
-    return is_extended(actor) ? handle_mail<true>(actor, turn) : handle_mail<false>(actor, turn);
+    return handle_mail(actor, turn);
   }
 
   static void handle(const ActorType& type, void* instance, Turn& turn, Context& context,
@@ -289,6 +298,7 @@ class HandlersKind final : public core::Kind {
   // The handler has returned: what it wanted to be put aside, brought back, or ended.
   static void rearrange(Actor& actor, Turn& turn, Context& context) noexcept {
     context.end_change();
+    const bool wants_unstash = context.take_unstash();
     if (!is_extended(actor)) return;  // it brought back what it never put aside
     Extras& extras = extras_of(actor);
     extras.end_retired(context.port());
@@ -296,7 +306,7 @@ class HandlersKind final : public core::Kind {
       context.end_stash();
       extras.stash(*turn.hold());  // can_stash() saw that there is room
     }
-    if (context.take_unstash()) extras.unstash_all(turn);
+    if (wants_unstash) extras.unstash_all(turn);
   }
 
   // ---- handlers that are coroutines, and wait ----
