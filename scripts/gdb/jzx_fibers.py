@@ -121,7 +121,12 @@ class Fiber:
 
 
 def actors_of(system):
-    array = system["actors"]["actors_"]
+    """In one row, or in chunks; see src/core/actor_table.hpp."""
+    table = system["actors"]
+    row = table["row_"]
+    for i in range(min(number(row["made_"]), number(row["max_size_"]))):
+        yield row["first_"][i]
+    array = table["chunks_"]
     actor_type = type_named("jzx::core::Actor")
     size = number(array["size_"])
     # A directory is followed by its chunk pointers.

@@ -16,9 +16,18 @@
 namespace jzx::base {
 
 struct Allocator {
-  void* (*alloc_fn)(void* ctx, size_t size) = [](void*, size_t size) { return std::malloc(size); };
-  void (*free_fn)(void* ctx, void* ptr) = [](void*, void* ptr) { std::free(ptr); };
+  // What there is if the user has chosen nothing.
+  static void* default_alloc(void* /*ctx*/, size_t size) { return std::malloc(size); }
+  static void default_free(void* /*ctx*/, void* ptr) { std::free(ptr); }
+
+  void* (*alloc_fn)(void* ctx, size_t size) = &default_alloc;
+  void (*free_fn)(void* ctx, void* ptr) = &default_free;
   void* ctx = nullptr;
+
+  // Then memory may also be had elsewhere: nobody counts on being asked.
+  [[nodiscard]] bool is_default() const noexcept {
+    return alloc_fn == &default_alloc && free_fn == &default_free;
+  }
 
   [[nodiscard]] void* allocate(size_t size) const noexcept { return alloc_fn(ctx, size); }
   void release(void* ptr) const noexcept {

@@ -3,14 +3,16 @@
 // object given is the next one taken, so that warm memory is used again.
 //
 // Objects are raw memory to the pool: it runs no constructor and no destructor.
-// Threads: one at a time (the owner, or under the owner's lock).
+// Threads: a Slab by one at a time (the owner, or under the owner's lock), a SharedSlab by any.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 #include "base/allocator.hpp"
 #include "base/assert.hpp"
+#include "base/spin_lock.hpp"
 
 namespace jzx::base {
 
@@ -106,6 +108,38 @@ class Slab {
   size_t per_chunk_;
   FreeObject* free_ = nullptr;
   Chunk* chunks_ = nullptr;
+};
+
+// One that several threads use: a lock around a push or a pop. The user's allocator is called
+// outside the lock: it may be slow, or block.
+class SharedSlab {
+ public:
+  SharedSlab(Allocator allocator, size_t size, size_t alignment, size_t per_chunk) noexcept
+      : slab_(allocator, size, alignment, per_chunk) {}
+
+  // nullptr when the allocator refuses.
+  [[nodiscard]] void* take() noexcept {
+    lock_.lock();
+    while (!slab_.has_free()) {
+      lock_.unlock();
+      void* chunk = slab_.allocate_chunk();
+      if (chunk == nullptr) return nullptr;
+      lock_.lock();
+      slab_.adopt_chunk(chunk);
+    }
+    void* object = slab_.take();
+    lock_.unlock();
+    return object;
+  }
+
+  void give(void* object) noexcept {
+    std::lock_guard hold(lock_);
+    slab_.give(object);
+  }
+
+ private:
+  SpinLock lock_;
+  Slab slab_;
 };
 
 }  // namespace jzx::base

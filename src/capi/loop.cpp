@@ -1,5 +1,4 @@
 // jzx_loop_*, configuration, version.
-#include <cstdlib>
 
 #include "capi/create_loop.hpp"
 #include "capi/loop_handle.hpp"
@@ -69,8 +68,8 @@ extern "C" {
 void jzx_config_init(jzx_config* config) {
   if (config == nullptr) return;
   *config = jzx_config{};
-  config->allocator.alloc = [](void*, size_t size) { return std::malloc(size); };
-  config->allocator.free = [](void*, void* ptr) { std::free(ptr); };
+  config->allocator.alloc = &jzx::base::Allocator::default_alloc;
+  config->allocator.free = &jzx::base::Allocator::default_free;
   config->max_actors = 65536;
   config->default_mailbox_cap = 1024;
   config->max_msgs_per_actor = 64;

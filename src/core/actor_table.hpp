@@ -1,6 +1,11 @@
-// The table of all actors of a system: chunked, never moving. Free slots are in stacks, one per
+// The table of all actors of a system: growing, never moving. Free slots are in stacks, one per
 // worker, so that the slot freed last, whose lines are warm, is used next. Generations live in the
 // actors' state words; see state_word.hpp for why a stale id never reaches a newer actor.
+//
+// A send has to find its actor before it can know anything, so the way there should be short. Where
+// the memory need not come from a user's allocator the whole table is one array in address space
+// reserved for it, and the way is an addition. Otherwise it is made of chunks, and a directory and
+// a chunk's address are read first.
 //
 // Where several workers share the table, slots are freed by one worker and wanted by another. Who
 // has none takes a whole stack away from a sibling, in one exchange, before it asks for a new
@@ -18,6 +23,7 @@
 #include <mutex>
 
 #include "base/chunked_array.hpp"
+#include "base/reserved_array.hpp"
 #include "core/actor.hpp"
 
 namespace jzx::core {
@@ -30,10 +36,21 @@ struct alignas(64) FreeSlots {
   FreeSlots* sibling = nullptr;  // all stacks of a table, in a list
 };
 
+enum class TablePlace : uint8_t {
+  allocator,  // chunks from the system's allocator
+  reserved,   // address space of its own, if it can be had
+};
+
 class ActorTable {
+  static constexpr uint32_t kGrowth = 256;  // slots that are made at a time
+  using Row = base::ReservedArray<Actor, kGrowth>;
+  using Chunks = base::ChunkedArray<Actor, kGrowth>;
+
  public:
-  ActorTable(base::Allocator allocator, uint32_t max_actors, bool is_shared) noexcept
-      : actors_(allocator, std::min(max_actors, StateWord::kMostSlots)), is_shared_(is_shared) {
+  ActorTable(base::Allocator allocator, uint32_t max_actors, bool is_shared,
+             TablePlace place = TablePlace::allocator) noexcept
+      : chunks_(allocator, std::min(max_actors, StateWord::kMostSlots)), is_shared_(is_shared) {
+    is_row_ = place == TablePlace::reserved && row_.reserve(chunks_.max_size());
     if (is_shared) add_stack(commons_);
   }
 
@@ -64,37 +81,70 @@ class ActorTable {
 
   [[nodiscard]] bool is_full() noexcept {
     std::lock_guard hold(growth_);
-    return actors_.size() == actors_.max_size();
+    return size() == chunks_.max_size();
   }
 
   // The slot of an id; whether the id is still good is the state word's to say.
-  [[nodiscard]] Actor* find(ActorId id) const noexcept { return actors_.find(slot_of(id)); }
+  [[nodiscard]] Actor* find(ActorId id) const noexcept { return at(slot_of(id)); }
 
   // The same for who looks often; nullptr also if the slot is newer than the view.
-  using View = base::ChunkedArray<Actor, 256>::View;
-  [[nodiscard]] View view() const noexcept { return actors_.view(); }
+  class View {
+   public:
+    [[nodiscard]] Actor* find(uint32_t slot) const noexcept {
+      if (row_.has(slot)) [[likely]]
+        return &row_[slot];
+      return chunks_.find(slot);
+    }
+
+   private:
+    friend ActorTable;
+    Chunks::View chunks_;  // empty, or else the other one is
+    Row::View row_;
+  };
+  [[nodiscard]] View view() const noexcept {
+    View view;
+    view.row_ = row_.view();
+    view.chunks_ = chunks_.view();
+    return view;
+  }
 
   // Is this one of its actors? At a quiet moment; looks at every chunk.
   [[nodiscard]] bool holds(const base::Runnable* work) const noexcept {
-    return actors_.holds(static_cast<const void*>(work));
+    return is_row_ ? row_.holds(work) : chunks_.holds(work);
   }
 
   // While others use the table: each(actor, slot) for the slots there are now.
   template <class Each>
   void for_each_slot_now(Each&& each) {
     growth_.lock();
-    const uint32_t size = actors_.size();
+    const uint32_t size_now = size();
     growth_.unlock();
-    for (uint32_t slot = 0; slot < size; ++slot) each(*actors_.find(slot), slot);
+    for (uint32_t slot = 0; slot < size_now; ++slot) each(known(slot), slot);
   }
 
   // At a quiet moment.
   template <class Each>
   void for_each_slot(Each&& each) {
-    for (uint32_t slot = 0; slot < actors_.size(); ++slot) each(actors_[slot]);
+    for (uint32_t slot = 0; slot < size(); ++slot) each(known(slot));
   }
 
  private:
+  [[nodiscard]] Actor* at(uint32_t slot) const noexcept {
+    if (!is_row_) return chunks_.find(slot);
+    const Row::View view = row_.view();
+    return view.has(slot) ? &view[slot] : nullptr;
+  }
+  // The same of one that is there.
+  [[nodiscard]] Actor& known(uint32_t slot) const noexcept {
+    if (is_row_) return row_[slot];
+    Actor* actor = chunks_.find(slot);
+    if (actor == nullptr) __builtin_unreachable();
+    return *actor;
+  }
+  // Under the lock of the growth, or at a quiet moment.
+  [[nodiscard]] uint32_t size() const noexcept { return is_row_ ? row_.size() : chunks_.size(); }
+  [[nodiscard]] bool grow() noexcept { return is_row_ ? row_.grow() : chunks_.grow(); }
+
   [[nodiscard]] Actor* take_from(FreeSlots& own) noexcept {
     uint32_t slot = pop(own);
     while (slot == kNoSlot) {
@@ -106,10 +156,9 @@ class ActorTable {
   }
 
   [[nodiscard]] Actor* taken(uint32_t slot) noexcept {
-    Actor* actor = actors_.find(slot);
-    if (actor == nullptr) __builtin_unreachable();       // it was free, so it is there
-    actor->slot.store(slot, std::memory_order_relaxed);  // the taker's own
-    return actor;
+    Actor& actor = known(slot);
+    actor.slot.store(slot, std::memory_order_relaxed);  // the taker's own
+    return &actor;
   }
 
   void give_to(FreeSlots& own, Actor& actor) noexcept {
@@ -123,7 +172,7 @@ class ActorTable {
     uint32_t top = own.top.load(std::memory_order_acquire);
     while (top != kNoSlot) {
       // relaxed: if the top has been taken away meanwhile this may be anything; the exchange fails.
-      const uint32_t next = actors_.find(top)->slot.load(std::memory_order_relaxed);
+      const uint32_t next = known(top).slot.load(std::memory_order_relaxed);
       if (!is_shared_) return own.top.store(next, std::memory_order_relaxed), top;
       if (own.top.compare_exchange_weak(top, next, std::memory_order_acquire,
                                         std::memory_order_acquire)) {
@@ -151,15 +200,15 @@ class ActorTable {
   [[nodiscard]] [[gnu::noinline]] bool fetch(FreeSlots& own) noexcept {
     if (is_shared_ && fetch_from_siblings(own)) return true;
     if (is_shared_) growth_.lock();
-    const uint32_t first = actors_.size();
-    const bool has_grown = actors_.grow();
-    const uint32_t end = actors_.size();
+    const uint32_t first = size();
+    const bool has_grown = grow();
+    const uint32_t end = size();
     if (is_shared_) growth_.unlock();
     if (!has_grown) return is_shared_ && fetch_when_full(own);
     for (uint32_t slot = first; slot + 1 < end; ++slot) {
-      actors_.find(slot)->slot.store(slot + 1, std::memory_order_relaxed);  // published by the push
+      known(slot).slot.store(slot + 1, std::memory_order_relaxed);  // published by the push
     }
-    push_chain(own, first, *actors_.find(end - 1));
+    push_chain(own, first, known(end - 1));
     return true;
   }
 
@@ -190,7 +239,10 @@ class ActorTable {
     return false;
   }
 
-  base::ChunkedArray<Actor, 256> actors_;
+  // One of the two is used.
+  Row row_;
+  Chunks chunks_;
+  bool is_row_ = false;
   FreeSlots* stacks_ = nullptr;
   const bool is_shared_;
   FreeSlots commons_;

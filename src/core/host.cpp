@@ -195,12 +195,12 @@ Errc System::make_new_relations(Actor& actor, ActorId id) noexcept {
 // ---- one host ----
 
 Host::Host(System& the_system, uint8_t index_, uint32_t messages_per_turn_) noexcept
-    : system(the_system),
+    : envelopes(the_system.envelopes),
+      messages_per_turn(messages_per_turn_),
       has_siblings(the_system.is_shared),
       inboxes(the_system.is_shared ? Inboxes::idle : Inboxes::all),
+      system(the_system),
       index(index_),
-      envelopes(system.envelopes),
-      messages_per_turn(messages_per_turn_),
       small(system.small),
       timers(system.allocator, index_) {
   system.add_host(*this);

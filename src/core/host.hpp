@@ -179,11 +179,8 @@ class Host : public base::Executor {
   void count_birth() noexcept { count(births); }
   void count_end() noexcept { count(ends); }
 
-  System& system;
-  const bool has_siblings;
-  Inboxes inboxes;        // in which it may put messages; a driver sets it before its thread runs
-  bool may_wait = false;  // its thread is there to block, and nobody is kept waiting by it
-  uint8_t index;
+  // ---- what every send reads first ----
+
   // Of the table, as it was when this thread last missed something there.
   ActorTable::View actors;
   // How users know this system: the port of typed actors, and the jzx_loop of behaviours.
@@ -206,9 +203,14 @@ class Host : public base::Executor {
   Ledger counters;  // of this host's thread; `queued` and foreign sends are added on demand
   uint32_t messages_per_turn;
   base::Atomic<bool> halted{false};  // the system ends: no message is taken any more
+  const bool has_siblings;
+  Inboxes inboxes;  // in which it may put messages; a driver sets it before its thread runs
 
   // ---- the rest ----
 
+  System& system;
+  uint8_t index;
+  bool may_wait = false;  // its thread is there to block, and nobody is kept waiting by it
   void* face = nullptr;
   SmallBlocks small;
   // How the turn under way failed; here because a turn should not clear a text that it rarely

@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include <jzx/observer.hpp>
-#include "base/shared_slab.hpp"
+#include "base/slab.hpp"
 #include "base/slot_map.hpp"
 #include "base/waiting_room.hpp"
 #include "core/actor_table.hpp"
@@ -24,6 +24,8 @@ inline constexpr uint32_t kSystemReserve = 4;
 
 struct SystemOptions {
   base::Allocator allocator;
+  // The actor table may lie in address space of its own; see TablePlace.
+  TablePlace table = TablePlace::allocator;
   uint32_t max_actors = 65536;
   uint32_t default_mailbox_cap = 1024;
   // Where the generations of unused slots begin. Different systems should differ, so that an id
@@ -42,7 +44,7 @@ class System {
       : allocator(options.allocator),
         is_shared(options.is_shared),
         workers(options.workers),
-        actors(allocator, options.max_actors, options.is_shared),
+        actors(allocator, options.max_actors, options.is_shared, options.table),
         envelopes(allocator),
         small(allocator),
         names(allocator),

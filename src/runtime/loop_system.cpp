@@ -19,6 +19,7 @@ bool is_valid(const LoopOptions& options) noexcept {
 core::SystemOptions system_options(const LoopOptions& options, uint64_t seed) noexcept {
   core::SystemOptions result;
   result.allocator = options.allocator;
+  if (options.allocator.is_default()) result.table = core::TablePlace::reserved;
   result.max_actors = options.max_actors;
   result.default_mailbox_cap = options.default_mailbox_cap;
   result.detect_deadlocks = options.detect_deadlocks;

@@ -39,6 +39,7 @@ core::SystemOptions system_options(const RuntimeOptions& options, uint32_t worke
                                    uint64_t seed) noexcept {
   core::SystemOptions result;
   result.allocator = options.allocator;
+  if (options.allocator.is_default()) result.table = core::TablePlace::reserved;
   result.max_actors = options.max_actors;
   result.default_mailbox_cap = options.default_mailbox_cap;
   result.first_generation = static_cast<uint32_t>(seed >> 32);

@@ -7,20 +7,11 @@
 #include <vector>
 
 #include "base/allocation.hpp"
+#include "base/counted_element.hpp"
 #include "support/scale.hpp"
 
 namespace jzx::base {
 namespace {
-
-constexpr uint32_t kMade = 0x600dda7a;
-
-struct Element {
-  Element() { ++constructed; }
-  ~Element() { ++destroyed; }
-  uint32_t value = kMade;
-  static inline int constructed = 0;
-  static inline int destroyed = 0;
-};
 
 TEST(ChunkedArray, KeepsEveryElementWhereItWasMade) {
   ChunkedArray<uint64_t, 16> array(Allocator{}, 1000);
@@ -70,15 +61,15 @@ TEST(ChunkedArray, ValueInitialisesItsElementsInDirtyMemory) {
 
 TEST(ChunkedArray, MakesAndDestroysEachElementOnce) {
   testing::CountingAllocator counting;
-  Element::constructed = Element::destroyed = 0;
+  CountedElement::constructed = CountedElement::destroyed = 0;
   {
-    ChunkedArray<Element, 8> array(allocator_of(counting), 24);
+    ChunkedArray<CountedElement, 8> array(allocator_of(counting), 24);
     while (array.grow()) {
     }
-    EXPECT_EQ(Element::constructed, 24);
-    EXPECT_EQ(Element::destroyed, 0);
+    EXPECT_EQ(CountedElement::constructed, 24);
+    EXPECT_EQ(CountedElement::destroyed, 0);
   }
-  EXPECT_EQ(Element::destroyed, 24);
+  EXPECT_EQ(CountedElement::destroyed, 24);
   EXPECT_EQ(counting.live_blocks(), 0);
 }
 
@@ -127,18 +118,18 @@ TEST(ChunkedArray, IsUnchangedByARefusedChunkAndCanGrowLater) {
 
 TEST(ChunkedArray, ShowsOtherThreadsOnlyFinishedElementsWhileItGrows) {
   const auto size = static_cast<uint32_t>(testing::scaled(20'000));
-  ChunkedArray<Element, 4> array(Allocator{}, size);
+  ChunkedArray<CountedElement, 4> array(Allocator{}, size);
   std::atomic<uint32_t> unfinished{0};
   std::atomic<bool> began{false};
   std::thread reader([&] {
     for (uint32_t index = 0; index < size;) {
       began.store(true);
-      const Element* element = array.find(index);
+      const CountedElement* element = array.find(index);
       if (element == nullptr) {
         std::this_thread::yield();
         continue;
       }
-      if (element->value != kMade) unfinished.fetch_add(1);
+      if (element->value != CountedElement::kMade) unfinished.fetch_add(1);
       ++index;
     }
   });

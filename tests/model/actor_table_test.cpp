@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "base/reserved_array.hpp"
 #include "model/mailbox_scene.hpp"
 
 namespace jzx::base::model {
@@ -69,6 +70,32 @@ TEST(ActorTable, ASlotThatIsGivenBackIsAsItsLastActorLeftIt) {
                   MODEL_ASSERT(owned == got);
                   MODEL_ASSERT(table.take(0) != nullptr);
                   MODEL_ASSERT(table.take(1) == nullptr);
+                });
+}
+
+// base/reserved_array.hpp, which the table may lie in.
+TEST(ActorTable, ASlotThatIsFoundWhileTheTableGrowsIsWhole) {
+  struct Slot {
+    base::Shared<int> content{7};
+  };
+  struct Slots {
+    Slots() { MODEL_ASSERT(array.reserve(2)); }
+    ReservedArray<Slot, 1> array;
+  };
+  expect_always({.name = "reserved array, found while it grows", .preemptions = 3},
+                [](Scene& scene) {
+                  auto& slots = scene.make<Slots>();
+                  scene.thread([&] {
+                    MODEL_ASSERT(slots.array.grow());
+                    MODEL_ASSERT(slots.array.grow());
+                  });
+                  scene.thread([&] {
+                    const auto view = slots.array.view();
+                    for (uint32_t i = 0; i < 2; ++i) {
+                      if (view.has(i)) MODEL_ASSERT(view[i].content == 7);
+                    }
+                  });
+                  scene.join();
                 });
 }
 

@@ -1,0 +1,126 @@
+#include "base/reserved_array.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "base/counted_element.hpp"
+#include "support/scale.hpp"
+
+namespace jzx::base {
+namespace {
+
+TEST(ReservedArray, GrowsInPlaceAndKeepsEveryElementWhereItWasMade) {
+  ReservedArray<uint64_t, 16> array;
+  ASSERT_TRUE(array.reserve(1000));
+  std::vector<uint64_t*> addresses;
+  while (array.grow()) {
+    for (auto index = static_cast<uint32_t>(addresses.size()); index < array.size(); ++index) {
+      array[index] = index;
+      addresses.push_back(&array[index]);
+    }
+  }
+  ASSERT_EQ(addresses.size(), 1000u);
+  for (uint32_t index = 0; index < 1000; ++index) {
+    EXPECT_EQ(addresses[index], addresses[0] + index);
+    EXPECT_EQ(&array.view()[index], addresses[index]);
+    EXPECT_EQ(array[index], index);
+    EXPECT_TRUE(array.holds(addresses[index]));
+  }
+  EXPECT_FALSE(array.holds(&array));
+}
+
+TEST(ReservedArray, EndsExactlyAtItsMaximumEvenInsideAStep) {
+  ReservedArray<int, 8> array;
+  ASSERT_TRUE(array.reserve(11));
+  EXPECT_EQ(array.size(), 0u);
+  EXPECT_TRUE(array.grow());
+  EXPECT_EQ(array.size(), 8u);
+  EXPECT_TRUE(array.grow());
+  EXPECT_EQ(array.size(), 11u);
+  EXPECT_FALSE(array.grow());
+  EXPECT_TRUE(array.view().has(10));
+  EXPECT_FALSE(array.view().has(16));
+  EXPECT_FALSE(array.view().has(UINT32_MAX));
+}
+
+TEST(ReservedArray, AViewHasWhatWasThereWhenItWasAskedFor) {
+  ReservedArray<int, 8> array;
+  EXPECT_FALSE(array.view().has(0)) << "nothing is reserved yet";
+  EXPECT_FALSE(array.grow()) << "and nothing can be made";
+  ASSERT_TRUE(array.reserve(64));
+  const auto before = array.view();
+  ASSERT_TRUE(array.grow());
+  EXPECT_FALSE(before.has(0));
+  EXPECT_TRUE(array.view().has(7));
+  EXPECT_FALSE(array.view().has(8));
+}
+
+TEST(ReservedArray, MakesAndDestroysEachElementOnce) {
+  CountedElement::constructed = CountedElement::destroyed = 0;
+  {
+    ReservedArray<CountedElement, 8> array;
+    ASSERT_TRUE(array.reserve(24));
+    while (array.grow()) {
+    }
+    EXPECT_EQ(CountedElement::constructed, 24);
+    EXPECT_EQ(CountedElement::destroyed, 0);
+  }
+  EXPECT_EQ(CountedElement::destroyed, 24);
+}
+
+TEST(ReservedArray, TakesNoMemoryForWhatWasNotMade) {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  constexpr uint32_t kStep = 4096;
+  ReservedArray<uint64_t, kStep> array;
+  ASSERT_TRUE(array.reserve(uint32_t{1} << 27)) << "a GiB";
+  ASSERT_TRUE(array.grow());
+  std::vector<unsigned char> resident((size_t{16} << 20) / page);
+  ASSERT_EQ(::mincore(&array[0], resident.size() * page, resident.data()), 0);
+  size_t taken = 0;
+  for (const unsigned char one : resident) taken += one & 1u;
+  EXPECT_EQ(taken, kStep * sizeof(uint64_t) / page);
+}
+
+TEST(ReservedArray, WithoutAddressSpaceItSaysSoAndStaysEmpty) {
+  struct Huge {
+    char bytes[1 << 20];
+  };
+  ReservedArray<Huge, 1> array;
+  EXPECT_FALSE(array.reserve(UINT32_MAX));
+  EXPECT_FALSE(array.is_reserved());
+  EXPECT_FALSE(array.view().has(0));
+  EXPECT_FALSE(array.grow());
+}
+
+TEST(ReservedArray, ShowsOtherThreadsOnlyFinishedElementsWhileItGrows) {
+  const auto size = static_cast<uint32_t>(testing::scaled(20'000));
+  ReservedArray<CountedElement, 4> array;
+  ASSERT_TRUE(array.reserve(size));
+  std::atomic<uint32_t> unfinished{0};
+  std::atomic<bool> began{false};
+  std::thread reader([&] {
+    for (uint32_t index = 0; index < size;) {
+      began.store(true);
+      const auto view = array.view();
+      if (!view.has(index)) {
+        std::this_thread::yield();
+        continue;
+      }
+      if (view[index].value != CountedElement::kMade) unfinished.fetch_add(1);
+      ++index;
+    }
+  });
+  while (!began.load()) std::this_thread::yield();
+  while (array.grow()) {
+  }
+  reader.join();
+  EXPECT_EQ(unfinished.load(), 0u);
+}
+
+}  // namespace
+}  // namespace jzx::base
