@@ -16,7 +16,7 @@ class Watched {
   uint64_t robbed_after(WorkerLoad load, GoOn&& go_on) {
     for (uint64_t elapsed = 0; elapsed < 1'000'000'000; elapsed += Victim::kBetweenLooksNs) {
       EXPECT_TRUE(victim_.may_be_looked_at(kStart + elapsed));
-      if (victim_.is_worth_it(load, kStart + elapsed)) return elapsed;
+      if (victim_.is_worth_it(load, 0, kStart + elapsed)) return elapsed;
       go_on(load);
     }
     return 0;
@@ -29,7 +29,7 @@ class Watched {
 TEST(Victim, IsNotLookedAtAllTheTime) {
   Victim victim;
   EXPECT_TRUE(victim.may_be_looked_at(kStart));
-  EXPECT_FALSE(victim.is_worth_it({}, kStart));
+  EXPECT_FALSE(victim.is_worth_it({}, 0, kStart));
   EXPECT_FALSE(victim.may_be_looked_at(kStart + Victim::kBetweenLooksNs - 1));
   EXPECT_TRUE(victim.may_be_looked_at(kStart + Victim::kBetweenLooksNs));
 }
@@ -94,8 +94,143 @@ TEST(Victim, WhoseFreshActorsAllGetTheirTurnIsLeftAlone) {
 
 TEST(Victim, ThatWasNotLookedAtForLongIsNotJudgedByOldTimes) {
   Victim victim;
-  EXPECT_FALSE(victim.is_worth_it({.steps = 7, .waiting = 1}, kStart));
-  EXPECT_FALSE(victim.is_worth_it({.steps = 7, .waiting = 1}, kStart + 60'000'000'000));
+  EXPECT_FALSE(victim.is_worth_it({.steps = 7, .waiting = 1}, 0, kStart));
+  EXPECT_FALSE(victim.is_worth_it({.steps = 7, .waiting = 1}, 0, kStart + 60'000'000'000));
+}
+
+// ---- has it paid? ----
+
+// A sibling that takes one in ten microseconds, handling 100 messages, with a queue of this many.
+// Robbed again and again; the thief is busy for a while each time, and meanwhile the two of them
+// handle some percent of what the sibling does alone.
+class Robbed {
+ public:
+  explicit Robbed(uint64_t waiting) { set_waiting(waiting); }
+  void set_waiting(uint64_t waiting) { load_.waiting = waiting; }
+
+  // After how long it is worth robbing; 0: not within a second.
+  uint64_t look_until_worth() {
+    for (const uint64_t began_ns = now_ns_; now_ns_ - began_ns < 1'000'000'000;) {
+      if (victim_.is_worth_it(load_, own_steps_, now_ns_)) return now_ns_ - began_ns;
+      pass(Victim::kBetweenLooksNs);
+    }
+    return 0;
+  }
+  void rob_for(uint64_t busy_ns, uint64_t percent) {
+    victim_.note_theft(load_, own_steps_, now_ns_);
+    pass_together(busy_ns, percent);
+    EXPECT_TRUE(victim_.may_be_looked_at(now_ns_)) << "the thief is back";
+  }
+  void wait_for(uint64_t ns) {
+    for (uint64_t passed = 0; passed < ns; passed += Victim::kBetweenLooksNs) {
+      pass(Victim::kBetweenLooksNs);
+      const WorkerLoad idle{.steps = load_.steps, .taken = load_.taken};
+      (void)victim_.is_worth_it(idle, own_steps_, now_ns_);
+    }
+  }
+
+ private:
+  // A hundred messages in ten microseconds are the sibling's pace alone. With the thief at work
+  // each has a half of what they do together.
+  void pass(uint64_t ns) {
+    now_ns_ += ns;
+    load_.taken += ns / 10'000;
+    load_.steps += ns / 100;
+  }
+  void pass_together(uint64_t ns, uint64_t percent) {
+    now_ns_ += ns;
+    load_.taken += ns / 10'000;
+    const uint64_t steps = ns / 100 * percent / 100;
+    load_.steps += steps / 2;
+    own_steps_ += steps - steps / 2;
+  }
+
+  Victim victim_;
+  WorkerLoad load_;
+  uint64_t own_steps_ = 0;
+  uint64_t now_ns_ = kStart;
+};
+
+TEST(VictimRobbedInVain, HasToHaveALongerQueueNextTime) {
+  Robbed robbed(40);  // the last one waits for 400 µs
+  EXPECT_NE(robbed.look_until_worth(), 0u);
+  robbed.rob_for(100'000, 90);
+  EXPECT_GE(robbed.look_until_worth(), Victim::kForgetNs) << "until that is forgotten";
+}
+
+TEST(VictimRobbedInVain, IsStillRobbedOfAQueueThatIsSixteenTimesAsLong) {
+  Robbed robbed(500);  // the last one waits for 5 ms
+  for (int i = 0; i < 10; ++i) {
+    const uint64_t after_ns = robbed.look_until_worth();
+    EXPECT_NE(after_ns, 0u);
+    EXPECT_LE(after_ns, Victim::kLongTurnNs + Victim::kBetweenLooksNs);
+    robbed.rob_for(100'000, 90);
+  }
+}
+
+TEST(VictimRobbedInVain, IsStillRobbedAtOnceInALongTurn) {
+  Victim victim;
+  WorkerLoad load{.steps = 0, .taken = 0, .waiting = 1000};
+  uint64_t now_ns = kStart;
+  const auto looks = [&](uint64_t steps) {
+    now_ns += Victim::kLongTurnNs;
+    load.steps += steps;
+    load.taken += steps / 10;
+    return victim.is_worth_it(load, 0, now_ns);
+  };
+  EXPECT_FALSE(victim.is_worth_it(load, 0, now_ns));
+  for (int i = 0; i < 5; ++i) {
+    while (!looks(100)) ASSERT_LT(now_ns, kStart + 1'000'000'000);
+    victim.note_theft(load, 0, now_ns);
+    EXPECT_FALSE(looks(50)) << "together they do less";
+  }
+  EXPECT_TRUE(looks(0));
+}
+
+TEST(VictimRobbedInVain, IsForgivenAfterAWhileAlsoIfThatWasOften) {
+  Robbed robbed(500);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_NE(robbed.look_until_worth(), 0u);
+    robbed.rob_for(100'000, 90);
+  }
+  robbed.wait_for((Victim::kMostDoublings + 1) * Victim::kForgetNs);
+  robbed.set_waiting(40);
+  EXPECT_LE(robbed.look_until_worth(), Victim::kLongTurnNs + Victim::kBetweenLooksNs);
+}
+
+TEST(VictimRobbed, WithAProfitIsRobbedAgainAsSoonAsItsPaceIsKnown) {
+  Robbed robbed(40);
+  for (int i = 0; i < 10; ++i) {
+    const uint64_t after_ns = robbed.look_until_worth();
+    EXPECT_NE(after_ns, 0u);
+    EXPECT_LE(after_ns, Victim::kLongTurnNs + Victim::kBetweenLooksNs);
+    robbed.rob_for(100'000, 150);
+  }
+}
+
+TEST(VictimRobbed, OfWhatIsDoneAtOnceTellsNothing) {
+  Robbed robbed(40);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_LE(robbed.look_until_worth(), Victim::kLongTurnNs + Victim::kBetweenLooksNs);
+    robbed.rob_for(10'000, 50);
+  }
+}
+
+// ---- naps ----
+
+TEST(Naps, AreShortAtFirstAndLongerInVainButNeverLongerThanAMillisecond) {
+  Naps naps;
+  for (uint32_t i = 0; i < Naps::kShortOnes; ++i) EXPECT_EQ(naps.next_ns(), Naps::kShortestNs);
+  uint64_t before_ns = Naps::kShortestNs;
+  for (uint32_t i = 0; i < Naps::kMostDoublings; ++i) {
+    const uint64_t nap_ns = naps.next_ns();
+    EXPECT_EQ(nap_ns, 2 * before_ns);
+    before_ns = nap_ns;
+  }
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(naps.next_ns(), before_ns);
+  EXPECT_LT(before_ns, 1'000'000u);
+  naps.begin_again();
+  EXPECT_EQ(naps.next_ns(), Naps::kShortestNs);
 }
 
 }  // namespace

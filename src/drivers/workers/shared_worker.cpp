@@ -124,23 +124,26 @@ bool SharedWorker::steal() noexcept {
   const uint32_t first = choose(count, base::ChoiceSite::steal_victim);
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t victim = (first + i) % count;
-    if (victim == index) continue;
-    if (!is_worth_robbing(victim, now_ns)) continue;
-    SharedWorker& other = group_.worker(victim);
-    if (other.queues_.steal_into(queues_, group_.options.steal_batch, other.is_stuck())) {
+    if (victim != index && rob(victim, now_ns)) {
+      naps_.begin_again();
       return true;
     }
   }
   return false;
 }
 
-bool SharedWorker::is_worth_robbing(uint32_t victim, uint64_t now_ns) noexcept {
+bool SharedWorker::rob(uint32_t victim, uint64_t now_ns) noexcept {
   SharedWorker& other = group_.worker(victim);
-  if (other.is_stuck()) return true;
+  const auto take = [&] {
+    return other.queues_.steal_into(queues_, group_.options.steal_batch, other.is_stuck());
+  };
+  if (other.is_stuck()) return take();
   if (!victims_[victim].may_be_looked_at(now_ns)) return false;
   WorkerLoad load = other.queues_.load();
   load.steps = other.steps();
-  return victims_[victim].is_worth_it(load, now_ns);
+  if (!victims_[victim].is_worth_it(load, steps(), now_ns) || !take()) return false;
+  victims_[victim].note_theft(load, steps(), now_ns);
+  return true;
 }
 
 // ---- sleeping ----
@@ -158,7 +161,7 @@ uint64_t SharedWorker::allowed_sleep_ns(uint64_t wait_ns) noexcept {
     // Awake for the others, who need not wake it.
     is_searching_ = group_.idle.end_sleep(index);
     is_napping_ = true;
-    return is_searching_ ? 0 : std::min(wait_ns, kNapNs);
+    return is_searching_ ? 0 : std::min(wait_ns, naps_.next_ns());
   }
   if (system.alive_count() == 0) group_.nobody_is_left();
   return wait_ns;
@@ -169,6 +172,7 @@ void SharedWorker::woke_up() noexcept {
     is_napping_ = false;
   } else {
     is_searching_ = group_.idle.end_sleep(index);
+    naps_.begin_again();
   }
   if (group_.watch != nullptr) group_.watch->somebody_woke();
 }

@@ -66,11 +66,10 @@ class SharedWorker final : public Worker {
   [[nodiscard]] bool search_once() noexcept;
   [[nodiscard]] bool take_from_injection() noexcept;
   [[nodiscard]] bool steal() noexcept;
-  [[nodiscard]] bool is_worth_robbing(uint32_t victim, uint64_t now_ns) noexcept;
+  [[nodiscard]] bool rob(uint32_t victim, uint64_t now_ns) noexcept;
   void found_something() noexcept;
 
   static constexpr uint32_t kMostRounds = 256;
-  static constexpr uint64_t kNapNs = 100'000;
 
   WorkerGroup& group_;
   ReadyQueues queues_;
@@ -81,6 +80,7 @@ class SharedWorker final : public Worker {
   bool is_napping_ = false;   // others have work that does not pay yet to take: for a while only
   base::SteadyClock steady_;  // for what takes real time, whatever the time of the actors is
   Victim victims_[Idle::kMaxWorkers];
+  Naps naps_;
 
   alignas(64) base::Atomic<bool> stuck_{false};
 };

@@ -10,9 +10,17 @@
 //   its oldest fresh actor waits     for as long: that is a branch of a tree, which it will reach
 //                                    last.
 //
+// Whether it has paid can be seen afterwards: until the thief has done what it took, the two of
+// them should have handled more than the sibling alone did before. Where they have not, because
+// what was taken only talks to what was left, the next queue has to be twice as long.
+//
+// A worker that has found nothing worth taking naps before it looks again, and longer when that was
+// in vain several times: to wake up takes time from whoever else runs on the same core.
+//
 // Threads: one worker's own; what it is shown of the others are snapshots.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace jzx::drivers {
@@ -31,13 +39,19 @@ class Victim {
   static constexpr uint64_t kBetweenLooksNs = 10'000;
   static constexpr uint64_t kLongTurnNs = 50'000;
   static constexpr uint64_t kLongWaitNs = 300'000;
+  static constexpr uint32_t kMostDoublings = 4;
+  // One doubling is taken back after so long: things may have changed.
+  static constexpr uint64_t kForgetNs = 20'000'000;
 
+  // Now and then, and when the thief has done what it took.
   [[nodiscard]] bool may_be_looked_at(uint64_t now_ns) const noexcept {
-    return now_ns - looked_ns_ >= kBetweenLooksNs;
+    return was_robbed_ || now_ns - looked_ns_ >= kBetweenLooksNs;
   }
 
-  // Is taking from it worth while?
-  [[nodiscard]] bool is_worth_it(const WorkerLoad& now, uint64_t now_ns) noexcept {
+  // Is taking from it worth while? `own_steps`: the messages that the thief handled, ever.
+  [[nodiscard]] bool is_worth_it(const WorkerLoad& now, uint64_t own_steps,
+                                 uint64_t now_ns) noexcept {
+    if (was_robbed_) judge(now, own_steps, now_ns);
     if (now_ns - looked_ns_ > kMemoryNs) begin(now, now_ns);  // too long ago to tell anything
     looked_ns_ = now_ns;
     if (now.fresh == 0 || now.first_fresh != first_fresh_) {
@@ -45,19 +59,63 @@ class Victim {
       fresh_since_ns_ = now_ns;
     }
     if (now.waiting + now.fresh == 0) return begin(now, now_ns), false;
-    if (now.fresh > 0 && now_ns - fresh_since_ns_ >= kLongWaitNs) return true;
     const uint64_t elapsed_ns = now_ns - since_ns_;
+    if (elapsed_ns >= kLongTurnNs) alone_ = {now.steps - since_.steps, elapsed_ns};
+    const uint64_t long_wait_ns = allowed_wait_ns(now_ns);
+    if (now.fresh > 0 && now_ns - fresh_since_ns_ >= long_wait_ns) return true;
     if (elapsed_ns < kLongTurnNs) return false;
     if (now.steps == since_.steps) return true;
     const uint64_t taken = now.taken - since_.taken;
-    const bool is_long = now.waiting * elapsed_ns >= kLongWaitNs * (taken == 0 ? 1 : taken);
+    const bool is_long = now.waiting * elapsed_ns >= long_wait_ns * (taken == 0 ? 1 : taken);
     begin(now, now_ns);
     return is_long;
+  }
+
+  // The thief has taken something, now that it was worth it.
+  void note_theft(const WorkerLoad& now, uint64_t own_steps, uint64_t now_ns) noexcept {
+    was_robbed_ = true;
+    robbed_ns_ = now_ns;
+    steps_then_ = now.steps + own_steps;
   }
 
  private:
   // Well above the longest nap, which without a wait of nanoseconds is a millisecond or two.
   static constexpr uint64_t kMemoryNs = 50'000'000;
+
+  // Fewer than these tell nothing, and are long: then taking work always pays.
+  static constexpr uint64_t kFewSteps = 16;
+
+  struct Pace {
+    uint64_t steps = 0;
+    uint64_t ns = 0;
+
+    // By more than an eighth, which may be chance.
+    [[nodiscard]] bool is_well_above(const Pace& other) const noexcept {
+      return 8 * steps * other.ns > 9 * other.steps * ns;
+    }
+  };
+
+  // The thief is back.
+  void judge(const WorkerLoad& now, uint64_t own_steps, uint64_t now_ns) noexcept {
+    was_robbed_ = false;
+    const Pace together = {now.steps + own_steps - steps_then_, now_ns - robbed_ns_};
+    begin(now, now_ns);  // from here on it is alone again
+    if (together.ns < kLongTurnNs || alone_.steps < kFewSteps) return;
+    if (together.is_well_above(alone_)) {
+      doublings_ = 0;
+    } else if (doublings_ < kMostDoublings) {
+      ++doublings_;
+    }
+    judged_ns_ = now_ns;
+  }
+  [[nodiscard]] uint64_t allowed_wait_ns(uint64_t now_ns) noexcept {
+    const uint64_t forgotten = (now_ns - judged_ns_) / kForgetNs;
+    if (forgotten > 0) {
+      doublings_ -= static_cast<uint32_t>(std::min<uint64_t>(doublings_, forgotten));
+      judged_ns_ = now_ns;
+    }
+    return kLongWaitNs << doublings_;
+  }
 
   void begin(const WorkerLoad& now, uint64_t now_ns) noexcept {
     since_ = now;
@@ -70,6 +128,33 @@ class Victim {
   uint64_t looked_ns_ = 0;
   uint64_t first_fresh_ = ~uint64_t{0};  // of the last look
   uint64_t fresh_since_ns_ = 0;
+
+  Pace alone_;  // of the sibling, when last seen for long enough
+  bool was_robbed_ = false;
+  uint64_t robbed_ns_ = 0;
+  uint64_t steps_then_ = 0;  // of both
+  uint32_t doublings_ = 0;   // of the wait that is too long
+  uint64_t judged_ns_ = 0;
+};
+
+// How long to nap, while others have work that does not pay to take.
+class Naps {
+ public:
+  static constexpr uint64_t kShortestNs = 100'000;
+  static constexpr uint32_t kShortOnes = 4;  // enough to see that somebody waits for long
+  static constexpr uint32_t kMostDoublings = 3;
+
+  [[nodiscard]] uint64_t next_ns() noexcept {
+    if (in_vain_ < kShortOnes) return ++in_vain_, kShortestNs;
+    const uint32_t doublings = in_vain_ - kShortOnes + 1;
+    if (doublings < kMostDoublings) ++in_vain_;
+    return kShortestNs << doublings;
+  }
+  // It has found something to do, or there is news.
+  void begin_again() noexcept { in_vain_ = 0; }
+
+ private:
+  uint32_t in_vain_ = 0;
 };
 
 }  // namespace jzx::drivers
