@@ -124,7 +124,8 @@ def actors_of(system):
     """In one row, or in chunks; see src/core/actor_table.hpp."""
     table = system["actors"]
     row = table["row_"]
-    for i in range(min(number(row["made_"]), number(row["max_size_"]))):
+    made = number(raw(row["made_"], gdb.lookup_type("unsigned int")))
+    for i in range(min(made, number(row["max_size_"]))):
         yield row["first_"][i]
     array = table["chunks_"]
     actor_type = type_named("jzx::core::Actor")

