@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <thread>
 #include <vector>
 
 #include "base/allocation.hpp"
@@ -119,25 +117,10 @@ TEST(ChunkedArray, IsUnchangedByARefusedChunkAndCanGrowLater) {
 TEST(ChunkedArray, ShowsOtherThreadsOnlyFinishedElementsWhileItGrows) {
   const auto size = static_cast<uint32_t>(testing::scaled(20'000));
   ChunkedArray<CountedElement, 4> array(Allocator{}, size);
-  std::atomic<uint32_t> unfinished{0};
-  std::atomic<bool> began{false};
-  std::thread reader([&] {
-    for (uint32_t index = 0; index < size;) {
-      began.store(true);
-      const CountedElement* element = array.find(index);
-      if (element == nullptr) {
-        std::this_thread::yield();
-        continue;
-      }
-      if (element->value != CountedElement::kMade) unfinished.fetch_add(1);
-      ++index;
-    }
-  });
-  while (!began.load()) std::this_thread::yield();
-  while (array.grow()) {
-  }
-  reader.join();
-  EXPECT_EQ(unfinished.load(), 0u);
+  EXPECT_EQ(
+      unfinished_while_growing(
+          size, [&] { return array.grow(); }, [&](uint32_t index) { return array.find(index); }),
+      0u);
 }
 
 }  // namespace

@@ -5,8 +5,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <thread>
 #include <vector>
 
 #include "base/counted_element.hpp"
@@ -138,25 +136,13 @@ TEST(ReservedArray, ShowsOtherThreadsOnlyFinishedElementsWhileItGrows) {
   const auto size = static_cast<uint32_t>(testing::scaled(20'000));
   ReservedArray<CountedElement, 4> array;
   ASSERT_TRUE(array.reserve(size));
-  std::atomic<uint32_t> unfinished{0};
-  std::atomic<bool> began{false};
-  std::thread reader([&] {
-    for (uint32_t index = 0; index < size;) {
-      began.store(true);
-      const auto view = array.view();
-      if (!view.has(index)) {
-        std::this_thread::yield();
-        continue;
-      }
-      if (view[index].value != CountedElement::kMade) unfinished.fetch_add(1);
-      ++index;
-    }
-  });
-  while (!began.load()) std::this_thread::yield();
-  while (array.grow()) {
-  }
-  reader.join();
-  EXPECT_EQ(unfinished.load(), 0u);
+  EXPECT_EQ(unfinished_while_growing(
+                size, [&] { return array.grow(); },
+                [&](uint32_t index) {
+                  const auto view = array.view();
+                  return view.has(index) ? &view[index] : nullptr;
+                }),
+            0u);
 }
 
 }  // namespace
