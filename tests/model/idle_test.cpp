@@ -33,22 +33,27 @@ struct Case {
   uint32_t batch = 2;
   // A job takes for ever: others must be woken for the rest.
   bool long_jobs = false;
+  // Number 0 is busy for ever and has a job in its queue that it does not pay to take; the others
+  // nap.
+  bool naps = false;
   // Parts of the protocol, to be left out.
   bool last_look = true;
   bool passes_on = true;
+  bool look_before_nap = true;
 };
 
 class Pool {
  public:
   explicit Pool(const Case& its) : its_(its), idle_(its.workers) {
     for (uint32_t i = 0; i < its.workers; ++i) workers_.push_back(std::make_unique<Worker>());
+    if (its.naps) MODEL_ASSERT(workers_[0]->queue.push(&new_job()));
   }
 
   // ---- producers ----
 
   void inject() {
     (void)injection_.push(new_job());
-    wake_one();
+    wake(idle_.worker_to_wake_or_call());
   }
   void push_own() {
     MODEL_ASSERT(workers_[0]->queue.push(&new_job()));
@@ -93,11 +98,13 @@ class Pool {
     return job;
   }
 
-  void wake_one() {
-    const uint32_t worker = idle_.worker_to_wake();
+  void wake_one() { wake(idle_.worker_to_wake()); }
+  void wake(uint32_t worker) {
     if (worker == Idle::kNone) return;
-    MODEL_ASSERT(woken_ == Idle::kNone);  // one at a time
-    woken_ = worker;
+    if (!its_.naps) {
+      MODEL_ASSERT(woken_ == Idle::kNone);  // one at a time
+      woken_ = worker;
+    }
     workers_[worker]->sleep.wake();
   }
 
@@ -118,7 +125,7 @@ class Pool {
       return true;
     }
     if (!own.is_searching) own.is_searching = idle_.begin_search();
-    if (!own.is_searching) return false;
+    if (!own.is_searching || its_.naps) return false;
     for (auto& victim : workers_) {
       if (victim.get() != &own && victim->queue.steal(its_.batch, keep) > 0) return true;
     }
@@ -139,10 +146,25 @@ class Pool {
     if (woken_ == self) woken_ = Idle::kNone;
     idle_.begin_sleep(self, own.is_searching);
     const bool stays_up = its_.last_look && has_stealable(self);
+    if (its_.naps) {
+      MODEL_ASSERT(stays_up);
+      return nap(self);
+    }
     if (!stays_up && !own.sleep.until_woken()) return false;
     own.is_searching = idle_.end_sleep(self);
     own.is_worth_looking = stays_up;
     return true;
+  }
+
+  // False: nobody will ever call it. A nap that ends by itself would hide a call that is lost.
+  bool nap(uint32_t self) {
+    Worker& own = *workers_[self];
+    own.is_searching = !idle_.begin_nap(self);
+    if (own.is_searching) return true;
+    const bool has_news = its_.look_before_nap && !injection_.empty();
+    const bool gets_up = has_news || own.sleep.until_woken();
+    (void)idle_.end_nap(self);
+    return gets_up;
   }
 
   Case its_;
@@ -165,7 +187,8 @@ Body sleep_and_wake(const Case& its) {
         }
       });
     }
-    for (uint32_t worker = its.has_busy_worker ? 1 : 0; worker < its.workers; ++worker) {
+    for (uint32_t worker = its.has_busy_worker || its.naps ? 1 : 0; worker < its.workers;
+         ++worker) {
       scene.thread([&, worker] { pool.run_worker(worker); });
     }
     scene.join();
@@ -208,11 +231,30 @@ TEST(Idle, WhoTakesTwoInjectedJobsWakesTheNextForTheSecond) {
                 sleep_and_wake({.workers = 2, .jobs = 2, .long_jobs = true}));
 }
 
+// ---- jobs from outside, while the others nap beside a busy worker ----
+
+TEST(Idle, NoWorkOfAForeignThreadIsLeftWhileAWorkerNaps) {
+  expect_always({.name = "idle, a foreign thread's 2 jobs and 1 who naps", .preemptions = 3},
+                sleep_and_wake({.jobs = 2, .naps = true}));
+}
+TEST(Idle, NoWorkOfTwoForeignThreadsIsLeftWhileAWorkerNaps) {
+  expect_always({.name = "idle, 2 foreign threads and 1 who naps", .preemptions = 2},
+                sleep_and_wake({.producers = 2, .naps = true}));
+}
+TEST(Idle, NoWorkOfAForeignThreadIsLeftWhileTwoWorkersNap) {
+  expect_always({.name = "idle, a foreign thread's job and 2 who nap", .preemptions = 2},
+                sleep_and_wake({.workers = 3, .naps = true}));
+}
+
 // ---- what it would be without one of its parts ----
 
 TEST(Idle, WithoutTheLastLookAWakeUpIsLost) {
   expect_sometimes_fails({.name = "idle, without the last look", .preemptions = 2}, "taken",
                          sleep_and_wake({.has_busy_worker = true, .last_look = false}));
+}
+TEST(Idle, WithoutTheLookBeforeANapACallIsLost) {
+  expect_sometimes_fails({.name = "idle, without the look before a nap", .preemptions = 2}, "taken",
+                         sleep_and_wake({.naps = true, .look_before_nap = false}));
 }
 TEST(Idle, WithoutPassingOnAnInjectedJobWaitsWhileAWorkerSleeps) {
   expect_sometimes_fails(

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace jzx::drivers {
 namespace {
 
@@ -41,6 +43,19 @@ TEST(Victim, WithNothingToTakeIsLeftAlone) {
 TEST(Victim, InALongTurnIsRobbedOfASinglePieceOfWork) {
   EXPECT_EQ(Watched().robbed_after({.steps = 7, .waiting = 1}, [](WorkerLoad&) {}),
             Victim::kLongTurnNs);
+}
+
+TEST(Victim, SaysWhetherALongTurnIsWhyItIsRobbed) {
+  Victim victim;
+  EXPECT_FALSE(victim.is_worth_it({.steps = 7, .waiting = 1}, 0, kStart));
+  EXPECT_FALSE(victim.is_in_long_turn());
+  const uint64_t later = kStart + Victim::kLongTurnNs;
+  EXPECT_TRUE(victim.is_worth_it({.steps = 7, .waiting = 1}, 0, later));
+  EXPECT_TRUE(victim.is_in_long_turn());
+  // The next time it is because of its long queue.
+  EXPECT_TRUE(victim.is_worth_it({.steps = 8, .taken = 1, .waiting = 1000}, 0,
+                                 later + Victim::kLongTurnNs));
+  EXPECT_FALSE(victim.is_in_long_turn());
 }
 
 TEST(Victim, InALongTurnIsRobbedOfASingleFreshActor) {
@@ -300,19 +315,50 @@ TEST(VictimRobbedInVain, OfFewMessagesIsNotJudged) {
 
 // ---- naps ----
 
-TEST(Naps, AreShortAtFirstAndLongerInVainButNeverLongerThanAMillisecond) {
+// Of naps in vain, one after the other.
+uint64_t longest_of(Naps& naps, int count, bool others_get_on) {
+  uint64_t longest_ns = 0;
+  for (int i = 0; i < count; ++i) longest_ns = std::max(longest_ns, naps.next_ns(others_get_on));
+  return longest_ns;
+}
+
+constexpr uint64_t kFewNs = Naps::kShortestNs << Naps::kFewDoublings;
+constexpr uint64_t kMostNs = Naps::kShortestNs << Naps::kMostDoublings;
+static_assert(kFewNs < 1'000'000 && kMostNs < 10'000'000);
+
+TEST(Naps, AreShortAtFirstAndLongerInVain) {
   Naps naps;
-  for (uint32_t i = 0; i < Naps::kShortOnes; ++i) EXPECT_EQ(naps.next_ns(), Naps::kShortestNs);
+  for (uint32_t i = 0; i < Naps::kShortOnes; ++i) EXPECT_EQ(naps.next_ns(true), Naps::kShortestNs);
   uint64_t before_ns = Naps::kShortestNs;
   for (uint32_t i = 0; i < Naps::kMostDoublings; ++i) {
-    const uint64_t nap_ns = naps.next_ns();
+    const uint64_t nap_ns = naps.next_ns(true);
     EXPECT_EQ(nap_ns, 2 * before_ns);
     before_ns = nap_ns;
   }
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(naps.next_ns(), before_ns);
-  EXPECT_LT(before_ns, 1'000'000u);
+  EXPECT_EQ(before_ns, kMostNs);
+  EXPECT_EQ(longest_of(naps, 1000, true), kMostNs);
   naps.begin_again();
-  EXPECT_EQ(naps.next_ns(), Naps::kShortestNs);
+  EXPECT_EQ(naps.next_ns(true), Naps::kShortestNs);
+}
+
+TEST(Naps, AreNotLongWhileSomebodyDoesNotGetOn) {
+  Naps naps;
+  EXPECT_EQ(longest_of(naps, 1000, false), kFewNs);
+}
+
+TEST(Naps, AreShorterAtOnceWhenSomebodyDoesNotGetOnAnyMore) {
+  Naps naps;
+  ASSERT_EQ(longest_of(naps, 100, true), kMostNs);
+  EXPECT_EQ(naps.next_ns(false), kFewNs);
+  EXPECT_EQ(naps.next_ns(true), kMostNs);
+}
+
+TEST(Naps, AreNotLongForSomeTimeAfterALongTurn) {
+  Naps naps;
+  ASSERT_EQ(longest_of(naps, 100, true), kMostNs);
+  naps.note_long_turn();
+  EXPECT_EQ(longest_of(naps, Naps::kWaryOnes, true), kFewNs);
+  EXPECT_EQ(naps.next_ns(true), kMostNs);
 }
 
 }  // namespace

@@ -21,7 +21,12 @@
 // it. A searcher that finds something to do is, if it was the last, a producer itself: it calls
 // worker_to_wake().
 //
-// Threads: any; begin_sleep() and end_sleep() by the worker concerned.
+// A worker whose last look saw only what others will reach soon naps: it sleeps for a time, and
+// counts as awake, so that not everything that is left wakes it up. Who has something for it all
+// the same calls it, in the same order: the producer leaves the work and reads how many nap, the
+// worker says that it naps and looks again.
+//
+// Threads: any; begin_sleep(), begin_nap() and their ends by the worker concerned.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +53,8 @@ class Idle {
     if (!wants_waking(state_.load(std::memory_order_seq_cst))) return kNone;
     std::lock_guard hold(lock_);
     // relaxed: sleepers change under the lock only, and a searcher that comes now has yet to look.
-    if (!wants_waking(state_.load(std::memory_order_relaxed)) || sleeper_count_ == 0) return kNone;
-    const uint32_t worker = sleepers_[--sleeper_count_];
+    if (!wants_waking(state_.load(std::memory_order_relaxed)) || sleepers_.count == 0) return kNone;
+    const uint32_t worker = sleepers_.take_newest();
     // It counts as searching from now on, so that nobody else is woken for the same work.
     state_.fetch_add(kOneAwake + kOneSearching, std::memory_order_seq_cst);
     return worker;
@@ -75,7 +80,7 @@ class Idle {
   // It is about to sleep, and must look at every queue once more before it does.
   void begin_sleep(uint32_t worker, bool is_searching) noexcept {
     std::lock_guard hold(lock_);
-    sleepers_[sleeper_count_++] = static_cast<uint8_t>(worker);
+    sleepers_.add(worker);
     // seq_cst: before the last look; see above.
     state_.fetch_sub(kOneAwake + (is_searching ? kOneSearching : 0), std::memory_order_seq_cst);
   }
@@ -83,18 +88,55 @@ class Idle {
   // It is awake again. True: somebody woke it to search, and it counts as searching.
   [[nodiscard]] bool end_sleep(uint32_t worker) noexcept {
     std::lock_guard hold(lock_);
-    for (uint32_t i = 0; i < sleeper_count_; ++i) {
-      if (sleepers_[i] != worker) continue;
-      for (--sleeper_count_; i < sleeper_count_; ++i) sleepers_[i] = sleepers_[i + 1];
-      state_.fetch_add(kOneAwake, std::memory_order_seq_cst);
-      return false;
-    }
+    return !stop_sleeping(worker);
+  }
+
+  // It was about to sleep and naps instead; before it does, it must look again at what it is to be
+  // called for. False: somebody woke it to search, and it counts as searching.
+  [[nodiscard]] bool begin_nap(uint32_t worker) noexcept {
+    std::lock_guard hold(lock_);
+    if (!stop_sleeping(worker)) return false;
+    nappers_.add(worker);
+    // seq_cst: before the look; see above.
+    napper_count_.store(nappers_.count, std::memory_order_seq_cst);
     return true;
+  }
+
+  // It does not nap any more. True: somebody called it.
+  bool end_nap(uint32_t worker) noexcept {
+    std::lock_guard hold(lock_);
+    if (!nappers_.remove(worker)) return true;
+    napper_count_.store(nappers_.count, std::memory_order_relaxed);  // who misses this looks again
+    return false;
+  }
+
+  // After work was left that no worker may reach soon: as worker_to_wake(), or one that naps.
+  [[nodiscard]] uint32_t worker_to_wake_or_call() noexcept {
+    const uint32_t worker = worker_to_wake();
+    if (worker != kNone) return worker;
+    // Who searches finds it, or looks once more before it sleeps or naps. relaxed: not older than
+    // what worker_to_wake() has read.
+    if (searching(state_.load(std::memory_order_relaxed)) > 0) return kNone;
+    return napper_to_call();
+  }
+
+  // The worker that the caller must wake from its nap, or kNone.
+  [[nodiscard]] uint32_t napper_to_call() noexcept {
+    // seq_cst: after the work was left; see above.
+    if (napper_count_.load(std::memory_order_seq_cst) == 0) return kNone;
+    std::lock_guard hold(lock_);
+    if (nappers_.count == 0) return kNone;
+    const uint32_t worker = nappers_.take_newest();
+    napper_count_.store(nappers_.count, std::memory_order_relaxed);  // as in end_nap()
+    return worker;
   }
 
   // Snapshots.
   [[nodiscard]] uint32_t awake_count() const noexcept {
     return state_.load(std::memory_order_seq_cst) >> 16;  // see stall_watch.hpp
+  }
+  [[nodiscard]] bool somebody_naps() const noexcept {
+    return napper_count_.load(std::memory_order_relaxed) > 0;  // a snapshot will do
   }
   [[nodiscard]] bool everybody_sleeps() const noexcept { return awake_count() == 0; }
 
@@ -107,11 +149,37 @@ class Idle {
     return searching(state) == 0 && (state >> 16) < workers_;
   }
 
+  // Under the lock. False: somebody woke it.
+  [[nodiscard]] bool stop_sleeping(uint32_t worker) noexcept {
+    if (!sleepers_.remove(worker)) return false;
+    state_.fetch_add(kOneAwake, std::memory_order_seq_cst);  // in the one order of the state
+    return true;
+  }
+
+  // Some of the workers, in the order in which they came.
+  struct Some {
+    void add(uint32_t worker) noexcept { each[count++] = static_cast<uint8_t>(worker); }
+    [[nodiscard]] uint32_t take_newest() noexcept { return each[--count]; }
+    // False: it is not among them.
+    [[nodiscard]] bool remove(uint32_t worker) noexcept {
+      for (uint32_t i = 0; i < count; ++i) {
+        if (each[i] != worker) continue;
+        for (--count; i < count; ++i) each[i] = each[i + 1];
+        return true;
+      }
+      return false;
+    }
+
+    base::Shared<uint32_t> count{0};
+    base::Shared<uint8_t> each[kMaxWorkers];
+  };
+
   uint32_t workers_;
   alignas(64) base::Atomic<uint32_t> state_;
+  base::Atomic<uint32_t> napper_count_{0};
   base::SpinLock lock_;
-  base::Shared<uint32_t> sleeper_count_{0};
-  base::Shared<uint8_t> sleepers_[kMaxWorkers];
+  Some sleepers_;
+  Some nappers_;
 };
 
 }  // namespace jzx::drivers

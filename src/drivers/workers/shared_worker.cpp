@@ -71,6 +71,8 @@ void SharedWorker::run_all_ready() {
   if (queues_.has_ready()) {
     naps_.begin_again();
     if (is_searching_) found_something();
+    if (group_.idle.somebody_naps()) [[unlikely]]
+      call_if_it_pays();
   }
   for (uint32_t turns = turns_per_tick_; turns > 0; --turns) {
     base::Runnable* work = queues_.next();
@@ -140,11 +142,16 @@ bool SharedWorker::rob(uint32_t victim, uint64_t now_ns) noexcept {
   };
   if (other.is_stuck()) return take();
   if (!victims_[victim].may_be_looked_at(now_ns)) return false;
-  WorkerLoad load = other.queues_.load();
-  load.steps = other.steps();
+  const WorkerLoad load = other.load();
   if (!victims_[victim].is_worth_it(load, steps(), now_ns) || !take()) return false;
+  if (victims_[victim].is_in_long_turn()) naps_.note_long_turn();
   victims_[victim].note_theft(load, steps(), now_ns);
   return true;
+}
+
+// Where it stands in the list of victims, a worker sees itself as others would.
+void SharedWorker::call_if_it_pays() noexcept {
+  if (victims_[index].is_worth_it(load(), steps(), steady_.now_ns())) group_.call_napper();
 }
 
 // ---- sleeping ----
@@ -158,20 +165,39 @@ uint64_t SharedWorker::allowed_sleep_ns(uint64_t wait_ns) noexcept {
   // Spinning did not pay: less next time, and now and then a try whether it would again.
   rounds_ = ++sleeps_ % 16 == 0 ? std::max(rounds_, 16u) : rounds_ / 2;
   if (is_worth_looking_) {
-    if (!group_.injection.empty()) return 0;
     // Awake for the others, who need not wake it.
-    is_searching_ = group_.idle.end_sleep(index);
-    is_napping_ = true;
-    return is_searching_ ? 0 : std::min(wait_ns, naps_.next_ns());
+    is_napping_ = group_.idle.begin_nap(index);
+    is_searching_ = !is_napping_;
+    if (is_searching_ || !group_.injection.empty()) return 0;
+    return std::min(wait_ns, naps_.next_ns(siblings_get_on()));
   }
   if (system.alive_count() == 0) group_.nobody_is_left();
   return wait_ns;
 }
 
+// Is none of those whose work it leaves to them in a long turn, as far as a moment tells?
+bool SharedWorker::siblings_get_on() noexcept {
+  for (uint32_t i = 0; i < group_.size(); ++i) {
+    const SharedWorker& other = group_.worker(i);
+    if (i != index && other.has_stealable() && !other.gets_on()) return false;
+  }
+  return true;
+}
+
+bool SharedWorker::gets_on() const noexcept {
+  const uint64_t before = steps();
+  for (int i = 0; i < kMoment; ++i) {
+    if (steps() != before) return true;
+    base::spin_hint();
+  }
+  return false;
+}
+
 void SharedWorker::woke_up() noexcept {
   if (is_napping_) {
     is_napping_ = false;
-  } else {
+    if (group_.idle.end_nap(index)) naps_.begin_again();
+  } else if (!is_searching_) {
     is_searching_ = group_.idle.end_sleep(index);
     naps_.begin_again();
   }

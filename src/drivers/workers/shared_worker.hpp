@@ -38,6 +38,16 @@ class SharedWorker final : public Worker {
 
   [[nodiscard]] bool has_stealable() const noexcept { return queues_.has_stealable(is_stuck()); }
 
+  // ---- what siblings see of it ----
+
+  [[nodiscard]] WorkerLoad load() const noexcept {
+    WorkerLoad load = queues_.load();
+    load.steps = steps();
+    return load;
+  }
+  // Does it handle messages at this moment, one after the other?
+  [[nodiscard]] bool gets_on() const noexcept;
+
   // ---- for whoever watches for stalls; any thread ----
 
   // Its turn has taken long: what waits in its lifo slot may be taken.
@@ -68,8 +78,11 @@ class SharedWorker final : public Worker {
   [[nodiscard]] bool steal() noexcept;
   [[nodiscard]] bool rob(uint32_t victim, uint64_t now_ns) noexcept;
   void found_something() noexcept;
+  void call_if_it_pays() noexcept;
+  [[nodiscard]] bool siblings_get_on() noexcept;
 
   static constexpr uint32_t kMostRounds = 256;
+  static constexpr int kMoment = 64;  // of pauses: about a microsecond
 
   WorkerGroup& group_;
   ReadyQueues queues_;

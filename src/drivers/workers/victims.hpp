@@ -16,7 +16,8 @@
 // to be twice as long.
 //
 // A worker that has found nothing worth taking naps before it looks again, and longer when that was
-// in vain several times: to wake up takes time from whoever else runs on the same core.
+// in vain several times: to wake up takes time from whoever else runs on the same core. A worker
+// looks at itself in the same way, while others nap, and calls one when it would pay.
 //
 // Threads: one worker's own; what it is shown of the others are snapshots.
 #pragma once
@@ -52,6 +53,7 @@ class Victim {
   // Is taking from it worth while? `own_steps`: the messages that the thief handled, ever.
   [[nodiscard]] bool is_worth_it(const WorkerLoad& now, uint64_t own_steps,
                                  uint64_t now_ns) noexcept {
+    is_in_long_turn_ = false;
     if (was_robbed_) judge(now, own_steps, now_ns);
     if (now_ns - looked_ns_ > kMemoryNs) begin(now, now_ns);  // too long ago to tell anything
     looked_ns_ = now_ns;
@@ -66,12 +68,16 @@ class Victim {
     const uint64_t long_wait_ns = kLongWaitNs << doublings_;
     if (now.fresh > 0 && now_ns - fresh_since_ns_ >= long_wait_ns) return true;
     if (elapsed_ns < kLongTurnNs) return false;
-    if (now.steps == since_.steps) return true;
+    is_in_long_turn_ = now.steps == since_.steps;
+    if (is_in_long_turn_) return true;
     const uint64_t taken = now.taken - since_.taken;
     const bool is_long = now.waiting * elapsed_ns >= long_wait_ns * (taken == 0 ? 1 : taken);
     begin(now, now_ns);
     return is_long;
   }
+
+  // Was that, at the last look, why it is worth it?
+  [[nodiscard]] bool is_in_long_turn() const noexcept { return is_in_long_turn_; }
 
   // The thief has taken something, now that it was worth it.
   void note_theft(const WorkerLoad& now, uint64_t own_steps, uint64_t now_ns) noexcept {
@@ -133,6 +139,7 @@ class Victim {
   uint64_t looked_ns_ = 0;
   uint64_t first_fresh_ = ~uint64_t{0};  // of the last look
   uint64_t fresh_since_ns_ = 0;
+  bool is_in_long_turn_ = false;
 
   Pace alone_;  // of the sibling, when last seen for long enough
   bool was_robbed_ = false;
@@ -143,24 +150,35 @@ class Victim {
   uint64_t judged_ns_ = 0;
 };
 
-// How long to nap, while others have work that does not pay to take.
+// How long to nap, while others have work that does not pay to take. Who has long naps is called
+// when that changes, by the others or by who brings work from outside; but one that is in a long
+// turn can call nobody. So naps are long only while the others are seen to get on, and not for some
+// time after a long turn.
 class Naps {
  public:
   static constexpr uint64_t kShortestNs = 100'000;
   static constexpr uint32_t kShortOnes = 4;  // enough to see that somebody waits for long
-  static constexpr uint32_t kMostDoublings = 2;
+  static constexpr uint32_t kMostDoublings = 6;
+  static constexpr uint32_t kFewDoublings = 2;
+  static constexpr uint32_t kWaryOnes = 256;  // a tenth of a second
 
-  [[nodiscard]] uint64_t next_ns() noexcept {
+  [[nodiscard]] uint64_t next_ns(bool others_get_on) noexcept {
+    const bool is_wary = wary_ones_ > 0;
+    if (is_wary) --wary_ones_;
     if (in_vain_ < kShortOnes) return ++in_vain_, kShortestNs;
     const uint32_t doublings = in_vain_ - kShortOnes + 1;
     if (doublings < kMostDoublings) ++in_vain_;
-    return kShortestNs << doublings;
+    const uint32_t most = others_get_on && !is_wary ? kMostDoublings : kFewDoublings;
+    return kShortestNs << std::min(doublings, most);
   }
   // It has found something to do, or there is news.
   void begin_again() noexcept { in_vain_ = 0; }
+  // Work had to be taken from one that was in a long turn.
+  void note_long_turn() noexcept { wary_ones_ = kWaryOnes; }
 
  private:
   uint32_t in_vain_ = 0;
+  uint32_t wary_ones_ = 0;
 };
 
 }  // namespace jzx::drivers

@@ -34,7 +34,7 @@ void WorkerGroup::inject(base::Runnable& work) noexcept {
   if (injection.push(work)) {
     if (Observer* observer = system.observer()) observer->injection_high(injection.size());
   }
-  wake_one();
+  wake_if_any(idle.worker_to_wake_or_call());
 }
 
 bool WorkerGroup::has_stealable(uint32_t except) const noexcept {

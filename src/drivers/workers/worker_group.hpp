@@ -47,11 +47,10 @@ class WorkerGroup {
   void route(base::Runnable& work) noexcept;
 
   // There is work that anybody may take: somebody should know.
-  void wake_one() noexcept {
-    const uint32_t worker = idle.worker_to_wake();
-    if (worker != Idle::kNone) [[unlikely]]
-      wake(worker);
-  }
+  void wake_one() noexcept { wake_if_any(idle.worker_to_wake()); }
+
+  // A worker has more to do than it will get done soon: one that naps should look.
+  void call_napper() noexcept { wake_if_any(idle.napper_to_call()); }
 
   // Is there anything that an idle worker could take? `except` looks at its own queues itself.
   [[nodiscard]] bool has_stealable(uint32_t except) const noexcept;
@@ -71,6 +70,10 @@ class WorkerGroup {
  private:
   void inject(base::Runnable& work) noexcept;
   void wake(uint32_t worker) noexcept;
+  void wake_if_any(uint32_t worker) noexcept {
+    if (worker != Idle::kNone) [[unlikely]]
+      wake(worker);
+  }
 
   uint32_t count_ = 0;
   base::Atomic<uint32_t> next_{0};
