@@ -1,12 +1,13 @@
-// Every atomic of the library, and every plain word that threads hand to one another, by these two
-// names. In a normal build they are std::atomic<T> and T. A model build (JZX_MODEL) takes the
-// checker's versions instead, which remember every store with its vector clock: a load may then
+// Every atomic of the library, and every plain word that threads hand to one another, by these
+// names. In a normal build the first two are std::atomic<T> and T. A model build (JZX_MODEL) takes
+// the checker's versions instead, which remember every store with its vector clock: a load may then
 // return any store that the memory model allows, and a plain access that races is reported. So the
 // model tests run the code that is shipped; see tests/model.
 //
 //   Atomic<T>   as std::atomic<T>; every operation names its memory order
 //   Shared<T>   a T that changes hands between threads, ordered by atomics elsewhere
-//   add_alone() to a counter that only one thread writes; load_seen(), store_seen(): see there
+//   Seen<T>     a word of one thread, plain for that one, at which others take a look now and then
+//   add_alone() to a counter that only one thread writes
 //   spin_hint() in loops that wait for another thread
 #pragma once
 
@@ -41,23 +42,28 @@ inline void spin_hint() noexcept {
 inline void yield_thread() noexcept { std::this_thread::yield(); }
 #endif
 
-// A plain word of one thread, at which others take a look now and then. relaxed.
-template <class T>
-[[nodiscard]] inline T load_seen(const T& place) noexcept {
 #ifdef JZX_MODEL
-  return place;
-#else
-  return std::atomic_ref<T>(const_cast<T&>(place)).load(std::memory_order_relaxed);
-#endif
-}
 template <class T>
-inline void store_seen(T& place, T value) noexcept {
-#ifdef JZX_MODEL
-  place = value;
+using Seen = model::Seen<T>;
 #else
-  std::atomic_ref<T>(place).store(value, std::memory_order_relaxed);
+template <class T>
+class Seen {
+ public:
+  constexpr Seen(T value) noexcept : value_(value) {}  // NOLINT: as a T
+  // For the owner, or who knows that nobody writes it now.
+  [[nodiscard]] T own() const noexcept { return value_; }
+  // By others; show() by the owner while others may look.
+  [[nodiscard]] T look(std::memory_order order) const noexcept {
+    return std::atomic_ref<T>(const_cast<T&>(value_)).load(order);
+  }
+  void show(T value, std::memory_order order) noexcept {
+    std::atomic_ref<T>(value_).store(value, order);
+  }
+
+ private:
+  T value_;
+};
 #endif
-}
 
 // Adds to a counter that nobody else writes; others may read it. relaxed.
 template <class T>

@@ -36,36 +36,43 @@ enum Home : uint8_t {
 // does not have to wait for two stores.
 class Standing {
  public:
-  constexpr Standing() noexcept = default;
-  constexpr Standing(Priority priority, uint8_t home, bool is_fresh) noexcept
+  Standing() noexcept = default;
+  Standing(Priority priority, uint8_t home, bool is_fresh) noexcept
       : bits_(static_cast<uint16_t>(static_cast<unsigned>(priority) | (is_fresh ? kFresh : 0u) |
                                     static_cast<unsigned>(home) << kHomeShift)) {}
 
-  [[nodiscard]] uint32_t level() const noexcept { return bits_ & kLevelBits; }
-  // Which never changes, and may be looked at by others.
+  [[nodiscard]] uint32_t level() const noexcept { return bits_.own() & kLevelBits; }
+  // Which never changes, and may be looked at by others. relaxed: so any look will do.
   [[nodiscard]] uint8_t home() const noexcept {
-    return static_cast<uint8_t>(load_seen(bits_) >> kHomeShift);
+    return static_cast<uint8_t>(bits_.look(std::memory_order_relaxed) >> kHomeShift);
   }
-  // The same, for others to look at: who is scheduled and was never queued is held back.
-  [[nodiscard]] bool is_fresh_as_seen() const noexcept { return (load_seen(bits_) & kFresh) != 0; }
+  // The same, for others to look at: who is scheduled and was never queued is held back. relaxed: a
+  // flag on its own.
+  [[nodiscard]] bool is_fresh_as_seen() const noexcept {
+    return (bits_.look(std::memory_order_relaxed) & kFresh) != 0;
+  }
   // It has been in the queue of a worker, and only they run it. May be looked at by others.
   [[nodiscard]] bool is_with_workers() const noexcept {
-    const unsigned bits = load_seen(bits_);
+    // acquire: what the thread that held it back did to it is seen; pairs with no_longer_fresh().
+    const unsigned bits = bits_.look(std::memory_order_acquire);
     if (bits == kCommon) [[likely]]
       return true;
     const unsigned where = bits >> kHomeShift;
     return (bits & kFresh) == 0 && where != kBlockingPool && where != kByHand;
   }
   // It has not been queued yet: newest first, see StealDeque.
-  [[nodiscard]] bool is_fresh() const noexcept { return (bits_ & kFresh) != 0; }
+  [[nodiscard]] bool is_fresh() const noexcept { return (bits_.own() & kFresh) != 0; }
+  // Whoever held it back lets go of it, also of its inbox. release: pairs with is_with_workers().
   void no_longer_fresh() noexcept {
-    if (is_fresh()) store_seen(bits_, static_cast<uint16_t>(bits_ & ~kFresh));
+    if (!is_fresh()) return;
+    bits_.show(static_cast<uint16_t>(bits_.own() & ~kFresh), std::memory_order_release);
   }
 
   // As most are, wherever they may run.
-  [[nodiscard]] bool is_common() const noexcept { return bits_ == kCommon; }
+  [[nodiscard]] bool is_common() const noexcept { return bits_.own() == kCommon; }
   [[nodiscard]] bool is_fresh_and_normal() const noexcept {
-    return (bits_ & (kLevelBits | kFresh)) == (static_cast<unsigned>(Priority::normal) | kFresh);
+    return (bits_.own() & (kLevelBits | kFresh)) ==
+           (static_cast<unsigned>(Priority::normal) | kFresh);
   }
 
  private:
@@ -76,7 +83,7 @@ class Standing {
       static_cast<unsigned>(Priority::normal) | static_cast<unsigned>(kAnyWorker) << kHomeShift;
   static_assert((kPriorities & kLevelBits) == 0);
 
-  uint16_t bits_ = kCommon;
+  Seen<uint16_t> bits_{kCommon};
 };
 
 class Runnable {

@@ -1,7 +1,7 @@
 // A place for the one piece of work that was made ready last: what it needs is still in the cache,
 // so it runs next. Filled by its owner alone; a thief may empty it.
 //
-// Threads: put() and take() by the owner; steal() and is_empty() by any.
+// Threads: put(), swap() and take() by the owner; steal() and is_empty() by any.
 #pragma once
 
 #include <bit>
@@ -35,10 +35,11 @@ class LifoSlot {
     work_.store(&work, std::memory_order_release);  // pairs with steal()
   }
   // The one that was there, or nullptr.
-  [[nodiscard]] Runnable* swap(Runnable& work) noexcept {
+  [[nodiscard]] Runnable* swap(Runnable& work) noexcept { return swap(work, work.level()); }
+  [[nodiscard]] Runnable* swap(Runnable& work, uint32_t level) noexcept {
     Runnable* before = work_.load(std::memory_order_relaxed);  // only we fill it
-    if (!has_thieves_ || before == nullptr) return put(work), before;
-    note_level(work.level());
+    if (!has_thieves_ || before == nullptr) return put(work, level), before;
+    note_level(level);
     // A thief may have been quicker. release: as in put().
     return work_.exchange(&work, std::memory_order_release);
   }

@@ -35,11 +35,12 @@ class StealQueue {
  public:
   static_assert((capacity & (capacity - 1)) == 0);
 
-  // False: full.
-  [[nodiscard]] bool push(T* item) noexcept {
+  // False: there are `limit` of them, which is at most the capacity.
+  [[nodiscard]] bool push(T* item, uint64_t limit = capacity) noexcept {
+    JZX_ASSERT(limit <= capacity);
     const uint64_t tail = tail_.load(std::memory_order_relaxed);  // only the owner writes it
     // acquire: whoever moved the head past this slot has read it.
-    if (tail - head_.load(std::memory_order_acquire) >= capacity) return false;
+    if (tail - head_.load(std::memory_order_acquire) >= limit) return false;
     slot(tail).store(item, std::memory_order_relaxed);  // published by the tail
     // seq_cst: publishes the slot, and stands before the caller's look for sleepers.
     tail_.store(tail + 1, std::memory_order_seq_cst);

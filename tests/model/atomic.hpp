@@ -1,8 +1,8 @@
-// What base/atomic.hpp takes in a model build: Atomic<T> and Shared<T>, whose every access is told
-// to the checker. The checker decides what a load returns and who runs next; see execution.hpp and,
-// for what the memory model covers, memory.hpp.
+// What base/atomic.hpp takes in a model build: Atomic<T>, Seen<T> and Shared<T>, whose every access
+// is told to the checker. The checker decides what a load returns and who runs next; see
+// execution.hpp and, for what the memory model covers, memory.hpp.
 //
-// Both are exactly as large as a T, so that the layouts of the library are those of a normal build:
+// All are exactly as large as a T, so that the layouts of the library are those of a normal build:
 // the checker finds what it knows about an object by its address. Outside a model run they are
 // plain values.
 //
@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <source_location>
 #include <type_traits>
 
@@ -174,7 +175,34 @@ class Atomic {
     return old;
   }
 
+ protected:
   T value_;  // the newest
+};
+
+// ---- a word of one thread at which others look ----
+
+// The owner's own reads are no steps; what it writes while others cannot look begins a new history.
+template <class T>
+class Seen : private Atomic<T> {
+  using Where = std::source_location;
+  using Order = std::memory_order;
+
+ public:
+  Seen(T value) noexcept : Atomic<T>(value) {}  // NOLINT: as a T
+  Seen(const Seen& other) noexcept : Atomic<T>(other.own()) {}
+  Seen& operator=(const Seen& other) noexcept {
+    const T value = other.own();
+    if (is_running()) atomic_destroyed(this);
+    return *new (this) Seen(value);
+  }
+
+  [[nodiscard]] T own() const noexcept { return this->value_; }
+  [[nodiscard]] T look(Order order, Where where = Where::current()) const noexcept {
+    return this->load(order, where);
+  }
+  void show(T value, Order order, Where where = Where::current()) noexcept {
+    this->store(value, order, where);
+  }
 };
 
 // ---- plain data that changes hands ----

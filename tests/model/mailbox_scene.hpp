@@ -78,6 +78,9 @@ class Mailbox {
     run_queue_.wake();
   }
 
+  // By who has held it back since it moved in, scheduled.
+  void hand_over() { run_queue_.wake(); }
+
   // ---- the consumer ----
 
   // False: it will never be submitted again.

@@ -61,6 +61,40 @@ TEST(Retirement, NeitherDoMessagesOfTwoSenders) {
   retire_under_senders("retirement, 2 senders of 1", 3, 2, 1);
 }
 
+// One thread holds a new actor back, and calls its start off; the other is the only worker, and
+// sends to it meanwhile. What the first cannot take any more, the worker takes when its turn comes.
+TEST(Retirement, OfAStartThatIsCalledOffLeavesItsInboxToTheOnlyWorker) {
+  int retired_at_once = 0, handed_over = 0;
+  expect_always({.name = "retirement, a start called off", .preemptions = 4}, [&](Scene& scene) {
+    auto& box = scene.make<Mailbox>(4, true);
+    box.actor.standing = {base::Priority::normal, base::kAnyWorker, true};
+    scene.thread([&] {
+      box.actor.state.close();
+      while (box.handle()) {
+      }
+      if (box.actor.state.retire(core::handled_count(box.actor))) {
+        ++retired_at_once;
+      } else {
+        ++handed_over;
+        box.actor.standing.no_longer_fresh();
+        box.hand_over();
+      }
+    });
+    scene.thread([&] {
+      for (int i = 1; i <= 2; ++i) {
+        auto& message = scene.make<Message>(0, i);
+        (void)box.send(message, box.generation, core::Inboxes::all);
+      }
+      if (box.wait_for_turn()) end_actor(box);
+    });
+    scene.join();
+    MODEL_ASSERT(box.handled == box.accepted);
+    MODEL_ASSERT(!box.actor.state.is(box.generation));
+  });
+  EXPECT_GT(retired_at_once, 0);
+  EXPECT_GT(handed_over, 0);
+}
+
 TEST(Retirement, EachOfTwoActorsInOneSlotGetsItsOwnMail) {
   int first_life = 0, second_life = 0;
   expect_always({.name = "retirement, mail for both lives", .preemptions = 3}, [&](Scene& scene) {

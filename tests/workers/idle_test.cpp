@@ -1,8 +1,9 @@
-// A runtime with nothing to do takes no CPU time. The wait is a timer's, and what is measured is
-// not how long it takes but what the process spends meanwhile.
+// A runtime with nothing to do takes no CPU time, and nobody in it wakes up to look. The wait is a
+// timer's, and what is measured is not how long it takes but what the process does meanwhile.
 #include <jzx/jzx.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <ctime>
@@ -16,6 +17,13 @@ std::chrono::nanoseconds cpu_time() {
   timespec time{};
   EXPECT_EQ(::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time), 0);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// How often any thread of the process has gone to sleep.
+long sleeps() {
+  rusage usage{};
+  EXPECT_EQ(::getrusage(RUSAGE_SELF, &usage), 0);
+  return usage.ru_nvcsw;
 }
 
 struct Alarm {};
@@ -41,6 +49,23 @@ TEST_P(Idle, ARuntimeThatWaitsForATimerTakesNoCpuTime) {
   const auto before = cpu_time();
   ASSERT_TRUE(future.get().ok());
   EXPECT_LT(cpu_time() - before, 20ms);
+}
+
+// First everybody goes to sleep, which takes a few naps at most; then the worker of the timer wakes
+// up a few times as the wheel turns, and this thread once.
+TEST_P(Idle, NobodyWakesUpToLook) {
+  Runtime runtime(RuntimeOptions{.workers = GetParam()});
+  auto [future, promise] = jzx::promise<void>();
+  auto [second, second_promise] = jzx::promise<void>();
+  const auto first_sleeper = runtime.spawn<Sleeper>(promise);
+  const auto second_sleeper = runtime.spawn<Sleeper>(second_promise);
+  ASSERT_EQ(runtime.send_after(100ms, first_sleeper, Alarm{}), Errc::ok);
+  ASSERT_EQ(runtime.send_after(600ms, second_sleeper, Alarm{}), Errc::ok);
+  ASSERT_TRUE(future.get().ok());
+  const long before = sleeps();
+  ASSERT_TRUE(second.get().ok());
+  // One that looked every 10 ms would do so fifty times.
+  EXPECT_LT(sleeps() - before, 20 + static_cast<long>(GetParam()));
 }
 
 }  // namespace

@@ -49,8 +49,7 @@ class Idle {
 
   // After work was left where anybody may take it: the worker that the caller must wake, or kNone.
   [[nodiscard]] uint32_t worker_to_wake() noexcept {
-    // seq_cst: after the work was left; see above.
-    if (!wants_waking(state_.load(std::memory_order_seq_cst))) return kNone;
+    if (!wants_waking()) return kNone;
     std::lock_guard hold(lock_);
     // relaxed: sleepers change under the lock only, and a searcher that comes now has yet to look.
     if (!wants_waking(state_.load(std::memory_order_relaxed)) || sleepers_.count == 0) return kNone;
@@ -58,6 +57,12 @@ class Idle {
     // It counts as searching from now on, so that nobody else is woken for the same work.
     state_.fetch_add(kOneAwake + kOneSearching, std::memory_order_seq_cst);
     return worker;
+  }
+
+  // After work was left where anybody may take it: false if nobody has to be woken.
+  [[nodiscard]] bool wants_waking() const noexcept {
+    // seq_cst: after the work was left; see above.
+    return wants_waking(state_.load(std::memory_order_seq_cst));
   }
 
   // May this worker search? At most half of them do at a time: more would only get in each

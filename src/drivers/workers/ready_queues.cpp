@@ -9,19 +9,14 @@ using base::Runnable;
 
 namespace {
 
-constexpr auto kFreshLevel = static_cast<uint32_t>(base::Priority::normal);
-constexpr uint32_t kFreshBit = 1u << kFreshLevel;
-constexpr uint32_t kAboveFresh = kFreshBit - 1;
+constexpr uint32_t kFreshLevel = ReadyQueues::kCommonLevel;
+constexpr uint32_t kAboveFresh = (1u << kFreshLevel) - 1;
 
 }  // namespace
 
 void ReadyQueues::push_ring(Runnable& work) noexcept {
   const uint32_t level = work.level();
-  queued_ |= 1u << level;
-  // relaxed: only the owner adds to it, so who reads 0 has nothing of its own in there.
-  const bool in_order = overflow_count_[level].load(std::memory_order_relaxed) == 0;
-  const bool has_room = ring_limit_ == kRing || rings_[level].size() < ring_limit_;
-  if (in_order && has_room && rings_[level].push(&work)) return;
+  if (push_ring_at_once(work, level)) return;
   std::lock_guard hold(overflow_lock_);
   overflow_[level].push(work);
   // seq_cst: before the look for sleepers; see idle.hpp.
@@ -37,17 +32,14 @@ Runnable* ReadyQueues::next_but_lifo() noexcept {
   // Mostly it is the turn of what was spawned last, or of the oldest at the same level.
   if (!lifo_had_its_share && picks_ < kFairEvery && (queued_ & kAboveFresh) == 0) [[likely]] {
     if (Runnable* work = fresh_.pop()) return work;
-    if (has_thieves_) return next_of_fresh_level();
-    if (Runnable* work = pop_pinned(kFreshLevel)) return work;
+    // No call here, so that no register has to be saved: what is unusual is left to who follows.
+    if (!has_thieves_) {
+      if (Runnable* work = pop_pinned(kFreshLevel)) return work;
+    } else if (pinned_[kFreshLevel].empty() && !has_overflow(kFreshLevel)) [[likely]] {
+      if (Runnable* work = rings_[kFreshLevel].pop()) return work;
+    }
   }
   return next_in_order(lifo_had_its_share);
-}
-
-Runnable* ReadyQueues::next_of_fresh_level() noexcept {
-  if ((queued_ & kFreshBit) != 0) {
-    if (Runnable* work = pop_of_all(kFreshLevel)) return work;
-  }
-  return next_in_order(false);
 }
 
 Runnable* ReadyQueues::next_in_order(bool lifo_had_its_share) noexcept {
@@ -105,6 +97,16 @@ Runnable* ReadyQueues::next_in_fairness() noexcept {
   return nullptr;
 }
 
+Runnable* ReadyQueues::pop_of_all(uint32_t level) noexcept {
+  if (!pinned_[level].empty()) return pop_in_turns(level);
+  // Thieves may have taken all that came back into the ring, and there may be more.
+  do {
+    if (Runnable* work = pop_ring(level)) return work;
+  } while (has_overflow(level));
+  queued_ &= ~(1u << level);
+  return nullptr;
+}
+
 // Pinned work, of which there is some, and the rest. Not where there is none: to whom it is the
 // turn would be guessed wrong, every other time.
 Runnable* ReadyQueues::pop_in_turns(uint32_t level) noexcept {
@@ -116,8 +118,7 @@ Runnable* ReadyQueues::pop_in_turns(uint32_t level) noexcept {
 }
 
 Runnable* ReadyQueues::pop_ring(uint32_t level) noexcept {
-  // relaxed: the owner's own additions are seen, and what a thief took is gone either way.
-  if (overflow_count_[level].load(std::memory_order_relaxed) > 0) refill(level);
+  if (has_overflow(level)) refill(level);
   return rings_[level].pop();
 }
 
@@ -128,8 +129,8 @@ void ReadyQueues::refill(uint32_t level) noexcept {
   while (rings_[level].size() < ring_limit_) {
     Runnable* work = overflow_[level].pop();
     if (work == nullptr) return;
-    overflow_count_[level].fetch_sub(1, std::memory_order_seq_cst);  // as in push_back()
-    [[maybe_unused]] const bool pushed = rings_[level].push(work);
+    overflow_count_[level].fetch_sub(1, std::memory_order_seq_cst);  // as in push_ring()
+    [[maybe_unused]] const bool pushed = rings_[level].push(work, ring_limit_);
     JZX_ASSERT(pushed);  // only the owner fills it
   }
 }
@@ -150,7 +151,7 @@ bool ReadyQueues::steal_into(ReadyQueues& thief, uint32_t at_most, bool even_lif
         batch.push(*overflow_[level].pop());
         ++taken;
       }
-      overflow_count_[level].fetch_sub(taken, std::memory_order_seq_cst);  // as in push_back()
+      overflow_count_[level].fetch_sub(taken, std::memory_order_seq_cst);  // as in push_ring()
     }
     while (Runnable* work = batch.pop()) thief.push_back(*work);
     if (taken > 0) return true;

@@ -34,6 +34,7 @@ class ReadyQueues {
   static constexpr uint32_t kFairEvery = 61;
   static constexpr uint32_t kFreshEvery = 1024;
   static constexpr uint32_t kInARow = 16;
+  static constexpr auto kCommonLevel = static_cast<uint32_t>(base::Priority::normal);
 
   // `ring_limit` is at most kRing. Without thieves nothing here needs a locked instruction: then
   // the rings are not used, since all work is as good as pinned.
@@ -64,6 +65,15 @@ class ReadyQueues {
       push_pinned(work);
     }
   }
+  // The same of one that has been queued before, without a call or a loop. False: there is
+  // something unusual about it, or no room, and it is in no queue.
+  [[nodiscard]] bool push_back_at_once(base::Runnable& work) noexcept {
+    if (!work.standing.is_common()) [[unlikely]]
+      return false;
+    if (has_thieves_) return push_ring_at_once(work, kCommonLevel);
+    push_pinned(work, kCommonLevel);
+    return true;
+  }
   // Into the lifo slot. Also for one that has had its turn and whom others give much to do: it goes
   // on at once, as often as the slot may. What others send to it meanwhile would otherwise pile up,
   // and fall out of the cache; and it comes before those that it has just woken, who may be the
@@ -74,11 +84,14 @@ class ReadyQueues {
     push_back(*before);
     return true;
   }
+  // The same of one that is as most are: who was there before it and is to be pushed back, or
+  // nullptr.
+  [[nodiscard]] base::Runnable* push_next_common(base::Runnable& work) noexcept {
+    return lifo_.swap(work, kCommonLevel);
+  }
   void push_pinned(base::Runnable& work) noexcept {
     work.standing.no_longer_fresh();
-    const uint32_t level = work.level();
-    pinned_[level].push(work);
-    queued_ |= 1u << level;
+    push_pinned(work, work.level());
   }
 
   // nullptr: there is none.
@@ -111,20 +124,12 @@ class ReadyQueues {
 
  private:
   [[nodiscard]] base::Runnable* next_but_lifo() noexcept;
-  [[nodiscard]] base::Runnable* next_of_fresh_level() noexcept;
   [[nodiscard]] base::Runnable* next_in_order(bool lifo_had_its_share) noexcept;
   [[nodiscard]] base::Runnable* next_in_fairness() noexcept;
   [[nodiscard]] base::Runnable* pop(uint32_t level) noexcept {
     return has_thieves_ ? pop_of_all(level) : pop_pinned(level);
   }
-  // Inlined where the level is known.
-  [[nodiscard, gnu::always_inline]] base::Runnable* pop_of_all(uint32_t level) noexcept {
-    if (!pinned_[level].empty()) [[unlikely]]
-      return pop_in_turns(level);
-    if (base::Runnable* work = pop_ring(level)) return work;
-    queued_ &= ~(1u << level);
-    return nullptr;
-  }
+  [[nodiscard]] base::Runnable* pop_of_all(uint32_t level) noexcept;
   [[nodiscard]] base::Runnable* pop_in_turns(uint32_t level) noexcept;
   // Without thieves there is nothing else.
   [[nodiscard]] base::Runnable* pop_pinned(uint32_t level) noexcept {
@@ -133,7 +138,21 @@ class ReadyQueues {
     return work;
   }
   [[nodiscard]] base::Runnable* pop_ring(uint32_t level) noexcept;
+  void push_pinned(base::Runnable& work, uint32_t level) noexcept {
+    pinned_[level].push(work);
+    queued_ |= 1u << level;
+  }
   void push_ring(base::Runnable& work) noexcept;
+  // False: its ring is full, or others wait before it.
+  [[nodiscard]] bool push_ring_at_once(base::Runnable& work, uint32_t level) noexcept {
+    queued_ |= 1u << level;
+    return !has_overflow(level) && rings_[level].push(&work, ring_limit_);
+  }
+  [[nodiscard]] bool has_overflow(uint32_t level) const noexcept {
+    // relaxed: only the owner adds to it, so who reads 0 has nothing of its own in there; and what
+    // a thief took is gone either way.
+    return overflow_count_[level].load(std::memory_order_relaxed) > 0;
+  }
   void refill(uint32_t level) noexcept;
 
   // ---- the owner's own ----

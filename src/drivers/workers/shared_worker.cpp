@@ -26,23 +26,34 @@ void SharedWorker::run() noexcept {
 
 // ---- where work goes ----
 
+// Mostly one as usual has found the lifo slot taken. For that there is no call on the way, so that
+// no register has to be saved.
 void SharedWorker::submit_elsewhere(base::Runnable& work) noexcept {
-  if (holding_back > 0) [[unlikely]]
-    return held_back.push(work);
-  // Mostly one as usual has found the lifo slot taken.
-  if (!work.standing.is_common()) [[unlikely]]
+  if (holding_back > 0 || !work.standing.is_common()) [[unlikely]]
     return submit_otherwise(work);
-  if (queues_.push_next(work) && queues_.has_thieves()) group_.wake_one();
+  base::Runnable* before = queues_.push_next_common(work);
+  if (before == nullptr) return;  // a thief was quicker
+  if (!queues_.push_back_at_once(*before)) [[unlikely]]
+    return push_back_and_tell(*before);
+  if (queues_.has_thieves() && group_.idle.wants_waking()) [[unlikely]]
+    group_.wake_one();
 }
 
 void SharedWorker::submit_otherwise(base::Runnable& work) noexcept {
-  if (work.home() == base::kAnyWorker) [[likely]] {
-    if (queues_.push(work) && group_.size() > 1) group_.wake_one();
+  if (holding_back > 0) {
+    held_back.push(work);
+  } else if (work.home() == base::kAnyWorker) [[likely]] {
+    if (queues_.push(work)) tell_others();
   } else if (work.home() == index) {
     queues_.push_pinned(work);
   } else {
     group_.route(work);
   }
+}
+
+void SharedWorker::push_back_and_tell(base::Runnable& work) noexcept {
+  queues_.push_back(work);
+  tell_others();
 }
 
 void SharedWorker::submit_last(base::Runnable& work, bool is_fed_by_others) noexcept {
@@ -55,7 +66,7 @@ void SharedWorker::submit_last_otherwise(base::Runnable& work, bool is_fed_by_ot
   if (work.home() != base::kAnyWorker) return submit_elsewhere(work);
   if (is_fed_by_others && !queues_.push_next(work)) return;
   if (!is_fed_by_others) queues_.push_back(work);
-  if (group_.size() > 1) group_.wake_one();
+  tell_others();
 }
 
 bool SharedWorker::post_blocking(base::Runnable& work) { return group_.blocking->post(work); }

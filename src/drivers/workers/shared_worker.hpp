@@ -70,6 +70,11 @@ class SharedWorker final : public Worker {
   template <bool kWatched>
   void run_all_ready();
   void submit_otherwise(base::Runnable& work) noexcept;
+  void push_back_and_tell(base::Runnable& work) noexcept;
+  // There is something new that others may take.
+  void tell_others() noexcept {
+    if (queues_.has_thieves()) group_.wake_one();
+  }
   void submit_last_otherwise(base::Runnable& work, bool is_fed_by_others) noexcept;
   // More work into the own queues. False: there is none to be had.
   [[nodiscard]] bool look_around() noexcept;

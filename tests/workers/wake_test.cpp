@@ -1,0 +1,104 @@
+// Whom a worker tells of work that others may take. Two workers on scripted reactors and one
+// thread: what the one leaves, it leaves at the moment when the other has looked everywhere and
+// goes to sleep. Nobody watches over them, so nobody else would wake it.
+#include <gtest/gtest.h>
+
+#include "base/clock.hpp"
+#include "drivers/scripted_reactor.hpp"
+#include "drivers/workers/shared_worker.hpp"
+
+namespace jzx::drivers {
+namespace {
+
+using jzx::testing::make_scripted_reactor;
+using jzx::testing::ScriptedReactor;
+
+struct Work : base::Runnable {
+  Work() noexcept : Runnable([](base::Runnable&, base::Executor&) {}) {}
+  explicit Work(base::Priority priority) noexcept : Work() {
+    standing = {priority, base::kAnyWorker, false};
+  }
+};
+
+class ASleepingSibling : public ::testing::Test {
+ protected:
+  using Made = std::pair<io::ReactorPtr, ScriptedReactor*>;
+  ASleepingSibling() : ASleepingSibling(make_scripted_reactor(), make_scripted_reactor()) {}
+  ASleepingSibling(Made first, Made second)
+      : busy(group, clock, std::move(first.first), WorkerOptions{}),
+        sleeper(group, clock, std::move(second.first), WorkerOptions{.index = 1}),
+        reactor(*second.second) {}
+
+  // How often the sleeper is woken by what happens when it goes to sleep.
+  template <class Action>
+  int wakes_by(Action action) {
+    reactor.before_sleep = action;
+    EXPECT_EQ(sleeper.tick(base::kNever), 0);
+    EXPECT_EQ(reactor.sleeps, 1);
+    return reactor.wakes;
+  }
+
+  static core::SystemOptions shared() noexcept {
+    core::SystemOptions options;
+    options.is_shared = true;
+    return options;
+  }
+
+  core::System system{shared()};
+  base::SteadyClock clock;
+  WorkerGroup group{system, GroupOptions{.workers = 2}};
+  SharedWorker busy;
+  SharedWorker sleeper;
+  ScriptedReactor& reactor;
+};
+
+TEST_F(ASleepingSibling, IsNotWokenForWhatRunsNext) {
+  Work work;
+  EXPECT_EQ(wakes_by([&] { busy.submit(work); }), 0);
+  EXPECT_TRUE(reactor.overslept);
+}
+
+TEST_F(ASleepingSibling, IsWokenForWhatWasDisplacedByTheNextOne) {
+  Work works[2];
+  EXPECT_EQ(wakes_by([&] {
+              for (Work& work : works) busy.submit(work);
+            }),
+            1);
+}
+
+TEST_F(ASleepingSibling, IsWokenOnceForMuchWork) {
+  Work works[20];
+  EXPECT_EQ(wakes_by([&] {
+              for (Work& work : works) busy.submit(work);
+            }),
+            1);
+}
+
+TEST_F(ASleepingSibling, IsWokenForUnusualWorkThatWasDisplaced) {
+  Work urgent(base::Priority::high);
+  Work usual;
+  EXPECT_EQ(wakes_by([&] {
+              busy.submit(urgent);
+              EXPECT_EQ(reactor.wakes, 0);
+              busy.submit(usual);
+            }),
+            1);
+}
+
+TEST_F(ASleepingSibling, IsWokenForOneThatHasHadItsTurn) {
+  Work work;
+  EXPECT_EQ(wakes_by([&] { busy.submit_last(work, false); }), 1);
+}
+
+TEST_F(ASleepingSibling, IsWokenForWorkFromOutside) {
+  Work work;
+  EXPECT_EQ(wakes_by([&] { busy.post(work); }), 1);
+}
+
+TEST_F(ASleepingSibling, SleepsWithoutAnEndWhileThereIsNothingToDo) {
+  EXPECT_EQ(wakes_by([] {}), 0);
+  EXPECT_EQ(reactor.last_timeout_ns, base::kNever) << "no polling";
+}
+
+}  // namespace
+}  // namespace jzx::drivers
