@@ -46,6 +46,15 @@ class Context final : public SystemFace {
     new (&why_) ExitText(why);
   }
 
+  // A handler runs to its end and must not wait. What Future::get() and the like answer when they
+  // run is said here when it is compiled.
+  template <class Awaited>
+  void block_on(Awaited&& /*future or task*/) const {
+    static_assert(sizeof(Awaited) == 0,
+                  "jzx: a handler must not wait: use then(), or make the handler a coroutine, or "
+                  "place the actor on a blocking thread and use get()");
+  }
+
   // ---- later, and otherwise ----
 
   // Puts the message that is being handled aside, until unstash_all(). Handlers take their message

@@ -36,8 +36,8 @@ class Observer {
   virtual void actor_stopped(ActorId, ExitReason, const ExitText&) {}
   virtual void actor_restarted(ActorId /*supervisor*/, ActorId /*child*/, uint32_t /*attempt*/) {}
   virtual void supervisor_escalated(ActorId) {}
-  // The actor has this many messages queued, its high-water mark or more; once until it has worked
-  // off half of them. Told at the beginning of a turn.
+  // The actor has this many messages queued, its high-water mark or more; not again until a turn
+  // has begun with no more than half of the mark. Told at the beginning of a turn.
   virtual void mailbox_high(ActorId, uint32_t /*queued*/) {}
   // A handler has been running for longer than the runtime's stall_limit; told again each time that
   // has doubled, from a thread of its own. `message` is the type of the message.

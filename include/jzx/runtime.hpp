@@ -68,7 +68,8 @@ class JZX_API Runtime : public SystemFace {
   // The runtime whose worker or blocking thread this is, or nullptr.
   [[nodiscard]] static Runtime* current() noexcept;
 
-  // Waits until request_stop(), or until no actor is alive. The workers go on.
+  // Waits until request_stop(), or until no actor is alive. The workers go on. invalid_arg on a
+  // thread of this runtime, and wherever actors run that must not wait.
   Errc run();
   // From anywhere, also from a signal handler. Remembered until a run consumes it.
   void request_stop() noexcept;
@@ -85,7 +86,8 @@ class JZX_API Runtime : public SystemFace {
   }
 
   // Asks every actor to end, children before their parents, and waits for them, at most this long.
-  // Who has not ended by then, and why; empty: everybody has.
+  // Who has not ended by then, and why; empty: everybody has. Where run() is refused this is, too:
+  // then nobody is asked to end, and the answer is the caller.
   std::vector<StillAlive> shutdown(std::chrono::milliseconds deadline);
 
   // Runs the function on a thread that may block. A future of what it returns; what it throws

@@ -54,6 +54,20 @@ RuntimeSystem* runtime_behind(detail::Port* port) noexcept {
   return static_cast<RuntimeSystem*>(port);
 }
 
+// What a shutdown answers where it must not wait.
+StillAlive refused_here(RuntimeSystem& system) {
+  StillAlive refused;
+  refused.why =
+      "shutdown() was called on a thread that must not wait for it; nobody was asked to end";
+  core::Host* here = system.host_here();
+  const core::ActorId caller = here != nullptr ? here->acting() : core::kNobody;
+  if (caller == core::kNobody) return refused;
+  refused.pid = Pid(&system, caller);
+  const char* label = system.system.actors.find(caller)->label;  // its handler runs
+  if (label != nullptr) refused.name = label;
+  return refused;
+}
+
 // A function that runs once on a blocking thread, and then is gone.
 struct BlockingJob final : base::Runnable {
   explicit BlockingJob(std::function<void()> function)
@@ -87,7 +101,7 @@ Runtime* Runtime::current() noexcept {
 Errc Runtime::run() {
   runtime::Entered<RuntimeSystem> call(runtime_behind(port_));
   if (!call) return Errc::loop_closed;
-  if (call->host_here() != nullptr) return Errc::invalid_arg;
+  if (call->must_not_wait_here()) return Errc::invalid_arg;
   call->wait(base::kNever);
   return Errc::ok;
 }
@@ -110,7 +124,8 @@ void Runtime::run_on_blocking_thread(std::function<void()> work) {
 
 std::vector<StillAlive> Runtime::shutdown(std::chrono::milliseconds deadline) {
   runtime::Entered<RuntimeSystem> call(runtime_behind(port_));
-  if (!call || call->host_here() != nullptr) return {};
+  if (!call) return {};
+  if (call->must_not_wait_here()) return {refused_here(*runtime_behind(port_))};
   const auto wait_ms = std::min(static_cast<uint64_t>(std::max<int64_t>(deadline.count(), 0)),
                                 runtime::kLongestTimeMs);
   std::vector<StillAlive> result;

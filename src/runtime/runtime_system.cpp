@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "core/lifecycle.hpp"
+#include "runtime/waiting_get.hpp"
 
 namespace jzx::runtime {
 
@@ -205,8 +206,12 @@ bool RuntimeSystem::wait(uint64_t deadline_ns) noexcept {
   }
 }
 
+bool RuntimeSystem::must_not_wait_here() const noexcept {
+  return host_here() != nullptr || must_not_block();
+}
+
 Errc RuntimeSystem::run() noexcept {
-  if (host_here() != nullptr) return Errc::invalid_arg;
+  if (must_not_wait_here()) return Errc::invalid_arg;
   if (!start()) return Errc::unknown;
   wait(base::kNever);
   pause();

@@ -75,6 +75,9 @@ class RuntimeSystem final : public detail::Port, private drivers::BlockingPool::
   // Asks everybody to end, takes no new actors, and waits. Who is left.
   [[nodiscard]] std::vector<Straggler> shut_down(uint64_t timeout_ns);
 
+  // Is this one of its own threads, which it would wait for, or one that runs actors?
+  [[nodiscard]] bool must_not_wait_here() const noexcept;
+
   // As jzx_runtime_run(): starts, waits, pauses.
   [[nodiscard]] Errc run() noexcept;
 

@@ -67,6 +67,68 @@ TEST_P(Shutdown, NamesTheOneWhoseHandlerIsStillRunning) {
   EXPECT_TRUE(runtime.shutdown(1min).empty());
 }
 
+// Calls what waits, and says what it was told.
+struct Impatient {
+  struct ShutDown {};
+  struct Run {};
+
+  Runtime& runtime;
+  std::vector<StillAlive> on(ShutDown) { return runtime.shutdown(1min); }
+  int on(Run) { return static_cast<int>(runtime.run()); }
+};
+
+TEST_P(Shutdown, IsRefusedInAHandlerAndNobodyEnds) {
+  const auto meek = runtime.spawn<Meek>();
+  const auto impatient = runtime.spawn_with<Impatient>(named("impatient"), runtime);
+
+  const Result<std::vector<StillAlive>> told = impatient.ask(Impatient::ShutDown{}).get();
+
+  ASSERT_TRUE(told.ok());
+  ASSERT_EQ(told.value().size(), 1u) << "an empty list would say that everybody has ended";
+  EXPECT_EQ(told.value()[0].pid, impatient.pid());
+  EXPECT_EQ(told.value()[0].name, "impatient");
+  EXPECT_NE(told.value()[0].why.find("must not wait"), std::string::npos) << told.value()[0].why;
+  EXPECT_EQ(meek.ask(Say{}).get().value_or(0), 1);
+  EXPECT_TRUE(runtime.shutdown(1min).empty());
+}
+
+TEST_P(Shutdown, IsRefusedOnABlockingThreadOfTheSameRuntime) {
+  const auto told = runtime.spawn_blocking([&] { return runtime.shutdown(1min); }).get();
+
+  ASSERT_TRUE(told.ok());
+  ASSERT_EQ(told.value().size(), 1u);
+  EXPECT_NE(told.value()[0].why.find("must not wait"), std::string::npos) << told.value()[0].why;
+}
+
+TEST_P(Shutdown, OfAnotherRuntimeIsRefusedInAHandlerAsWell) {
+  Runtime other{RuntimeOptions{.workers = 1}};
+  const auto meek = other.spawn<Meek>();
+  const auto impatient = runtime.spawn<Impatient>(other);
+
+  const Result<std::vector<StillAlive>> told = impatient.ask(Impatient::ShutDown{}).get();
+  const Result<int> ran = impatient.ask(Impatient::Run{}).get();
+
+  ASSERT_TRUE(told.ok());
+  ASSERT_EQ(told.value().size(), 1u);
+  EXPECT_FALSE(told.value()[0].pid) << "nobody of that runtime is in the way";
+  EXPECT_NE(told.value()[0].why.find("must not wait"), std::string::npos) << told.value()[0].why;
+  ASSERT_TRUE(ran.ok());
+  EXPECT_EQ(ran.value(), static_cast<int>(Errc::invalid_arg));
+  EXPECT_EQ(meek.ask(Say{}).get().value_or(0), 1);
+}
+
+TEST_P(Shutdown, OfAnotherRuntimeMayBeWaitedForOnABlockingThread) {
+  Runtime other{RuntimeOptions{.workers = 1}};
+  const auto meek = other.spawn<Meek>();
+  ASSERT_TRUE(meek);
+
+  const auto told = runtime.spawn_blocking([&] { return other.shutdown(1min); }).get();
+
+  ASSERT_TRUE(told.ok());
+  EXPECT_TRUE(told.value().empty());
+  EXPECT_EQ(meek.send(Say{}), Errc::no_such_actor);
+}
+
 struct SlowToEnd {
   Gate& entered;
   Gate& release;
@@ -102,6 +164,35 @@ TEST_P(Shutdown, NamesTheOneThatRunsOnABlockingThread) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->name, "far away");
   EXPECT_NE(found->why.find("handler is still running"), std::string::npos) << found->why;
+  release.open();
+  EXPECT_TRUE(runtime.shutdown(1min).empty());
+}
+
+TEST_P(Shutdown, SaysWhoRunsByHandAndIsNotPolled) {
+  const auto game = spawn_manual<Meek>(runtime);
+  const std::vector<StillAlive> alive = runtime.shutdown(0ms);
+  const StillAlive* found = find(alive, game.pid());
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(found->why.find("runs by hand"), std::string::npos) << found->why;
+  while (game.poll_one()) {
+  }
+  EXPECT_TRUE(runtime.shutdown(1min).empty());
+}
+
+TEST_P(Shutdown, SaysWhoseTurnHasNotComeAndHowMuchIsQueued) {
+  SpawnOptions here = named("stubborn");
+  here.placement = Placement::pin_to(0);
+  const auto stubborn = runtime.spawn_with<Stubborn>(here, entered, release);
+  ASSERT_EQ(stubborn.send(Wait{}), Errc::ok);
+  ASSERT_TRUE(entered.wait());
+  here.name = "behind it";
+  const auto meek = runtime.spawn_with<Meek>(here);
+  ASSERT_EQ(meek.send(Say{}), Errc::ok);
+  const std::vector<StillAlive> alive = runtime.shutdown(0ms);
+  const StillAlive* found = find(alive, meek);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->name, "behind it");
+  EXPECT_NE(found->why.find("turn has not come; 1 messages"), std::string::npos) << found->why;
   release.open();
   EXPECT_TRUE(runtime.shutdown(1min).empty());
 }
