@@ -6,8 +6,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <map>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -53,10 +55,30 @@ class StormWatch final : public Observer {
   std::atomic<uint64_t> stopped_{0};
 };
 
+// Who fails waits here until somebody has failed on each of so many workers: one that waits is in a
+// long turn, and the others take what it has left.
+class Muster {
+ public:
+  void expect(size_t workers) { wanted_ = workers; }
+  [[nodiscard]] bool wait() {
+    std::unique_lock hold(mutex_);
+    seen_.insert(std::this_thread::get_id());
+    changed_.notify_all();
+    return changed_.wait_for(hold, 1min, [&] { return seen_.size() >= wanted_; });
+  }
+
+ private:
+  size_t wanted_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<std::thread::id> seen_;
+};
+
 // How many objects of the children there are, and how often the whole lot has failed.
 struct Crowd {
   std::atomic<int64_t> alive{0};
   std::atomic<int64_t> failures_left{0};
+  Muster failing;
   Tally up;
 };
 
@@ -71,7 +93,10 @@ struct Child {
   ~Child() { crowd.alive.fetch_sub(1); }
   Child(const Child&) = delete;
   void on_start(Context& context) {
-    if (crowd.failures_left.fetch_sub(1) > 0) return context.fail("fails at once");
+    if (crowd.failures_left.fetch_sub(1) > 0) {
+      EXPECT_TRUE(crowd.failing.wait()) << "not on all workers";
+      return context.fail("fails at once");
+    }
     crowd.up.add();
   }
   void on(Crash, Context& context) { context.fail("was told to"); }
@@ -114,6 +139,7 @@ TEST_P(RestartStorm, TenThousandChildrenUnderATreeFailAtOnceAndAllComeBack) {
   const size_t wide = scaled(10, 2);
   const size_t count = wide * wide * 100;
   crowd.failures_left.store(static_cast<int64_t>(count));
+  crowd.failing.expect(GetParam());
   const auto root = runtime.supervise(
       generous(),
       supervisors(wide, generous(), supervisors(wide, generous(), children(100, crowd))));

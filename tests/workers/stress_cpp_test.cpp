@@ -1,7 +1,7 @@
 // A random life on all workers through the C++ interface: typed actors of every priority and
 // placement, supervised ones that fail, asks, timers, links and monitors. In the end shutdown finds
-// everybody gone, every message was destroyed once, every ask was answered or refused, and the
-// ledger balances.
+// everybody gone, every message was destroyed once, every ask was answered or refused, every
+// monitor of one that stayed had one Down, and the ledger balances.
 //
 // JZX_SEED=<seed> runs one seed.
 #include <jzx/jzx.hpp>
@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -72,6 +73,7 @@ class Life {
                                 .max_blocking_threads = 4}),
         workers_(workers) {
     for (uint64_t i = 0; i < 50; ++i) ids_.put(i, spawn(runtime_, i).id());
+    auditor_ = spawn(runtime_, 1);
   }
 
   void run() {
@@ -89,6 +91,7 @@ class Life {
       });
     }
     for (std::thread& thread : threads) thread.join();
+    end_the_watched();
     const std::vector<StillAlive> left = runtime_.shutdown(1min);
     ASSERT_TRUE(left.empty()) << left.size() << " left; the first: " << left[0].why;
     check();
@@ -156,7 +159,10 @@ class Life {
     }
   }
 
-  void was_born() { dwellers_.fetch_add(1); }
+  void was_born() {
+    born_.fetch_add(1);
+    dwellers_.fetch_add(1);
+  }
   void has_died() { dwellers_.fetch_sub(1); }
   void is_down(uint64_t ref) { monitors_.down(ref); }
   base::Prng own_random() { return base::Prng(seed_ + turns_.fetch_add(1)); }
@@ -207,11 +213,28 @@ class Life {
   template <class Face>
   void monitor(Face& face, base::Prng& random) {
     MonitorRef ref;
-    const Errc result = face.SystemFace::monitor(anybody(random), anybody(random), &ref);
+    const bool stays = random.below(2) == 0;
+    const Pid watcher = stays ? auditor_ : anybody(random);
+    const Pid watched = anybody(random);
+    const Errc result = face.SystemFace::monitor(watcher, watched, &ref);
     expect(result);
     if (!ok(result)) return;
-    monitors_.asked_for(ref.value, false);
+    monitors_.asked_for(ref.value, stays);
     refs_.put(random.below(1u << 30), ref.value);
+    if (!stays) return;
+    const std::lock_guard hold(watched_mutex_);
+    watched_.push_back(watched);
+  }
+  // While the one who watches them is still there.
+  void end_the_watched() {
+    std::vector<Pid> all;
+    {
+      const std::lock_guard hold(watched_mutex_);
+      all = watched_;
+    }
+    EXPECT_FALSE(all.empty());
+    for (const Pid watched : all) expect(runtime_.kill(watched));
+    EXPECT_TRUE(monitors_.wait_until_settled());
   }
   void ask(base::Prng& random) {
     asks_.fetch_add(1);
@@ -229,6 +252,7 @@ class Life {
     EXPECT_TRUE(ledger.balanced());
     EXPECT_EQ(ledger.queued, 0u);
     EXPECT_GT(ledger.handled, 1000u) << "it was a life";
+    EXPECT_GT(born_.load(), 2000u) << "of thousands";
     EXPECT_EQ(asks_.load(), answers_.load()) << "every ask gets an answer, or an error";
     EXPECT_EQ(tokens_.load(), 0) << "messages that were never destroyed";
     EXPECT_EQ(dwellers_.load(), 0) << "actors that were never destroyed";
@@ -239,6 +263,7 @@ class Life {
   std::atomic<int64_t> steps_left_;
   std::atomic<uint64_t> turns_{0};
   std::atomic<int64_t> tokens_{0};
+  std::atomic<uint64_t> born_{0};
   std::atomic<int64_t> dwellers_{0};
   std::atomic<uint64_t> asks_{0};
   std::atomic<uint64_t> answers_{0};
@@ -247,6 +272,9 @@ class Life {
   Board<uint64_t, 256> refs_;
   Board<uint64_t, 256> timers_;
   MonitorBook monitors_;
+  std::mutex watched_mutex_;
+  std::vector<Pid> watched_;
+  Pid auditor_;  // whom nobody knows, so that it stays
   Runtime runtime_;
   const uint32_t workers_;
 };
