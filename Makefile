@@ -8,6 +8,9 @@ BENCH_ARGS ?=
 configure = cmake --preset $(1)
 build = cmake --build --preset $(1) --parallel $(JOBS)
 test = ctest --preset $(1) --parallel $(JOBS)
+# How many executions were explored; not of the mutants, which are meant to fail.
+explored = grep -ahE '^(explored |\[model\] )' build/dev/Testing/Temporary/LastTest.log \
+  | grep -v 'the last one failed' | sort -u
 
 .NOTPARALLEL:
 .PHONY: help run test check bench install soak format tidy clean \
@@ -29,7 +32,7 @@ test: ## build with assertions and run every test
 	$(call configure,dev)
 	$(call build,dev)
 	$(call test,dev)
-	@grep -ah '^explored ' build/dev/Testing/Temporary/LastTest.log || true
+	@$(explored)
 
 check: ## format, headers, layering, clang, release; the tests with sanitizers, without exceptions
 check: check-format check-headers check-layering check-clang check-release check-asan check-tsan \
@@ -81,7 +84,7 @@ soak: ## the long runs, which `make test` leaves out
 	$(call configure,dev)
 	$(call build,dev)
 	ctest --preset soak
-	@grep -ah '^explored ' build/dev/Testing/Temporary/LastTest.log || true
+	@$(explored)
 
 format: ## rewrite the sources with clang-format
 	@scripts/setup.sh check

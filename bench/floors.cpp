@@ -3,9 +3,10 @@
 //
 // Promises guarded: none of ours. clock_floor is why no benchmark (and no message) reads
 // the clock per item; cas_floor is the price of one uncontended locked instruction, of
-// which a send may spend two.
+// which a send may spend two; line_floor is a cache line's way to another core and back.
 #include <atomic>
 
+#include "line_round_trip.hpp"
 #include "support.hpp"
 
 namespace {
@@ -53,5 +54,16 @@ void cas_floor(benchmark::State& state) {
   bench::report(state, items, watch);
 }
 BENCHMARK(cas_floor);
+
+void line_floor(benchmark::State& state) {
+  constexpr std::uint64_t kTrips = 2'000;
+  double total_ns = 0;
+  for (auto _ : state) total_ns += bench::line_round_trip_ns(kTrips);
+  BENCH_CHECK(total_ns > 0);
+  const double ns_per_item = total_ns / static_cast<double>(state.iterations());
+  state.counters["items_per_second"] = 1e9 / ns_per_item;
+  state.counters["ns_per_item"] = ns_per_item;
+}
+BENCHMARK(line_floor);
 
 }  // namespace

@@ -5,7 +5,10 @@
 //                               message. The latency of a send, a wake and a turn; with two
 //                               workers the runtime must keep the pair on one of them.
 //   pingpong_cross/workers:2    the same, pinned to two workers: at most 300 ns while both are
-//                               hot, so neither may go to sleep between two messages.
+//                               hot, so neither may go to sleep between two messages. That is
+//                               where a line's way to another core and back takes 100, and a
+//                               message needs several; line_floor_ns is what it took just before
+//                               and after.
 //   ring/workers:1, :2          503 actors, one token: at most 14 and 20 ns a hop. As pingpong,
 //                               with actors that are not in the nearest cache.
 //   stream/workers:1, :2        one sender, one receiver, windows of 1000: at most 10 and 15 ns
@@ -13,6 +16,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "line_round_trip.hpp"
 #include "workers_support.hpp"
 
 namespace {
@@ -88,6 +92,7 @@ void pingpong(benchmark::State& state) {
 BENCHMARK(pingpong)->ArgName("workers")->Arg(1)->Arg(2);
 
 void pingpong_cross(benchmark::State& state) {
+  constexpr std::uint64_t kTrips = 2'000;
   jzx::Runtime runtime(bench::options_of(state));
   BENCH_CHECK(runtime);
   Players players;
@@ -96,7 +101,10 @@ void pingpong_cross(benchmark::State& state) {
     options.placement = jzx::Placement::pin_to(worker);
     players.push_back(bench::must_spawn<Player>(runtime, options));
   }
+  const double floor_before_ns = bench::line_round_trip_ns(kTrips);
   play(state, players, 50'000);
+  const double floor_after_ns = bench::line_round_trip_ns(kTrips);
+  state.counters["line_floor_ns"] = (floor_before_ns + floor_after_ns) / 2;
 }
 BENCHMARK(pingpong_cross)->ArgName("workers")->Arg(2);
 
