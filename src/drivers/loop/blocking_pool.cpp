@@ -9,8 +9,10 @@
 
 namespace jzx::drivers {
 
-BlockingPool::BlockingPool(Hosts& hosts, uint32_t max_threads) noexcept
-    : hosts_(hosts), max_threads_(std::clamp(max_threads, 1u, kMostThreads)) {}
+BlockingPool::BlockingPool(Hosts& hosts, uint32_t max_threads, uint32_t keep_alive_ms) noexcept
+    : hosts_(hosts),
+      max_threads_(std::clamp(max_threads, 1u, kMostThreads)),
+      keep_alive_ms_(keep_alive_ms) {}
 
 BlockingPool::~BlockingPool() { JZX_ASSERT(threads_ == 0); }
 
@@ -83,7 +85,7 @@ void BlockingPool::work(uint32_t seat) noexcept {
     }
     if (is_closing_) break;
     ++free_;
-    const auto outcome = work_came_.wait_for(hold, std::chrono::milliseconds(kKeepAliveMs));
+    const auto outcome = work_came_.wait_for(hold, std::chrono::milliseconds(keep_alive_ms_));
     --free_;
     if (outcome == std::cv_status::timeout && queue_.empty()) break;
   }

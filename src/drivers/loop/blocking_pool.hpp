@@ -42,7 +42,8 @@ class BlockingPool {
   static constexpr uint32_t kMostThreads = 512;
   static constexpr uint32_t kKeepAliveMs = 10'000;
 
-  BlockingPool(Hosts& hosts, uint32_t max_threads) noexcept;
+  // `keep_alive_ms`: how long a thread stays that has nothing to do.
+  BlockingPool(Hosts& hosts, uint32_t max_threads, uint32_t keep_alive_ms = kKeepAliveMs) noexcept;
   BlockingPool(const BlockingPool&) = delete;
   BlockingPool& operator=(const BlockingPool&) = delete;
   ~BlockingPool();
@@ -74,6 +75,7 @@ class BlockingPool {
 
   Hosts& hosts_;
   const uint32_t max_threads_;
+  const uint32_t keep_alive_ms_;
   mutable std::mutex mutex_;
   std::condition_variable work_came_;
   std::condition_variable thread_ended_;
