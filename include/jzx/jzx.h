@@ -323,7 +323,8 @@ typedef struct jzx_runtime_config {
   jzx_config loop;               /* as for a loop; the limits are for the whole runtime */
   uint32_t workers;              /* one per core of this process; at most 250 */
   uint32_t local_queue;          /* 256, and at most that: ready actors a worker keeps to itself */
-  uint32_t injection_high_water; /* 65536: work from outside that may wait before an event tells */
+  uint32_t injection_high_water; /* 65536: more work than this waits from outside: where an
+                                  * observer is set, a line on stderr, once until it has halved */
   uint32_t steal_batch;          /* 32: what an idle worker takes at once, at most */
   uint32_t max_blocking_threads; /* 64 */
   uint32_t stall_limit_ms;       /* 0: none. A behaviour that runs longer is told of on stderr */
@@ -337,10 +338,11 @@ JZX_API jzx_runtime* jzx_runtime_create(const jzx_runtime_config* config);
 
 /* Runs the workers until a stop is requested or no actor is left alive; 0, or a negative error. The
  * calling thread only waits. Nothing runs before this call or after it has returned, and it may be
- * called again. */
+ * called again. Several threads may be in it: the workers go on until the last has left. */
 JZX_API int jzx_runtime_run(jzx_runtime* runtime);
 
-/* Any thread, also from a signal handler. Remembered until a run consumes it. */
+/* Any thread, also from a signal handler. Ends every run that has begun; without any it is
+ * remembered for the next. */
 JZX_API void jzx_runtime_request_stop(jzx_runtime* runtime);
 
 /* As jzx_loop_destroy. Not from a thread of the runtime. */

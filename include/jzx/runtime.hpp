@@ -71,7 +71,8 @@ class JZX_API Runtime : public SystemFace {
   // Waits until request_stop(), or until no actor is alive. The workers go on. invalid_arg on a
   // thread of this runtime, and wherever actors run that must not wait.
   Errc run();
-  // From anywhere, also from a signal handler. Remembered until a run consumes it.
+  // From anywhere, also from a signal handler. Ends every run that has begun; without any it is
+  // remembered for the next.
   void request_stop() noexcept;
 
   // Waits for the future; an error on a thread of the runtime, which must not wait.

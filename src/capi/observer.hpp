@@ -3,6 +3,7 @@
 
 #include <jzx/jzx.h>
 
+#include <cstdio>
 #include <jzx/observer.hpp>
 
 namespace jzx::capi {
@@ -33,9 +34,13 @@ class CObserver final : public Observer {
   void mailbox_full(ActorId id) override {
     if (callbacks_.on_mailbox_full != nullptr) callbacks_.on_mailbox_full(ctx_, id);
   }
-  // The C interface has no callback for this; what is wrong should be told all the same.
+  // The C interface has no callback for these two; what is wrong should be told all the same.
   void handler_stalled(ActorId id, const char* message, uint64_t running_ms) override {
     tell_stall_on_stderr(id, message, running_ms);
+  }
+  void injection_high(uint64_t waiting) override {
+    std::fprintf(stderr, "jzx: %llu actors and jobs from outside wait for a worker\n",
+                 static_cast<unsigned long long>(waiting));
   }
   void dead_letter(ActorId target, Envelope& envelope, DeadLetterReason) override {
     if (callbacks_.on_dead_letter == nullptr) return;

@@ -102,7 +102,7 @@ Errc Runtime::run() {
   runtime::Entered<RuntimeSystem> call(runtime_behind(port_));
   if (!call) return Errc::loop_closed;
   if (call->must_not_wait_here()) return Errc::invalid_arg;
-  call->wait(base::kNever);
+  call->wait();
   return Errc::ok;
 }
 

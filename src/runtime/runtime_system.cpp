@@ -145,23 +145,36 @@ void* RuntimeSystem::worker_main(void* worker) noexcept {
 }
 
 bool RuntimeSystem::start() noexcept {
-  {
-    std::lock_guard hold(life_);
-    if (threads_[0].is_running()) return true;
-    bool all = watch_.start();
-    for (uint32_t i = 0; all && i < group_.options.workers; ++i) {
-      char name[24];
-      std::snprintf(name, sizeof name, "jzx-%u", i);
-      all = threads_[i].start(&worker_main, workers_[i], name);
-    }
-    if (all) return true;
+  std::lock_guard hold(life_);
+  if (starts_ == 0 && !start_workers()) {
+    stop_workers();
+    return false;
   }
-  pause();
-  return false;
+  ++starts_;
+  return true;
 }
 
 void RuntimeSystem::pause() noexcept {
   std::lock_guard hold(life_);
+  if (--starts_ == 0) stop_workers();
+}
+
+bool RuntimeSystem::start_workers() noexcept {
+  if (!watch_.start()) return false;
+  for (uint32_t i = 0; i < group_.options.workers; ++i) {
+    char name[24];
+    std::snprintf(name, sizeof name, "jzx-%u", i);
+    if (!threads_[i].start(&worker_main, workers_[i], name)) return false;
+  }
+  return true;
+}
+
+void RuntimeSystem::stop_workers_now() noexcept {
+  std::lock_guard hold(life_);
+  stop_workers();
+}
+
+void RuntimeSystem::stop_workers() noexcept {
   for (uint32_t i = 0; i < group_.options.workers; ++i) {
     if (threads_[i].is_running()) workers_[i]->request_stop();
   }
@@ -192,17 +205,29 @@ bool RuntimeSystem::wait_for_bell(uint32_t heard, uint64_t deadline_ns) noexcept
 }
 
 void RuntimeSystem::request_stop() noexcept {
-  stop_requested_.store(true, std::memory_order_relaxed);  // published by the bell
+  stops_requested_.fetch_add(1, std::memory_order_relaxed);  // published by the bell
   ring();
 }
 
-bool RuntimeSystem::wait(uint64_t deadline_ns) noexcept {
+void RuntimeSystem::wait() noexcept {
+  // relaxed, here and below: the bell orders what was requested, and of two waits that overlap
+  // either may count as the earlier.
+  wait_for_stop_after(stops_consumed_.load(std::memory_order_relaxed));
+}
+
+void RuntimeSystem::wait_for_stop_after(uint64_t consumed) noexcept {
   for (;;) {
     const uint32_t heard = rings();
-    // relaxed: the bell orders it.
-    if (stop_requested_.exchange(false, std::memory_order_relaxed)) return true;
-    if (system.alive_count() == 0) return true;
-    if (!wait_for_bell(heard, deadline_ns)) return false;
+    const uint64_t requested = stops_requested_.load(std::memory_order_relaxed);
+    if (requested != consumed) {
+      // Never back: another wait may have consumed a later one.
+      while (consumed < requested && !stops_consumed_.compare_exchange_weak(
+                                         consumed, requested, std::memory_order_relaxed)) {
+      }
+      return;
+    }
+    if (system.alive_count() == 0 || !is_open()) return;
+    (void)wait_for_bell(heard, base::kNever);
   }
 }
 
@@ -212,8 +237,10 @@ bool RuntimeSystem::must_not_wait_here() const noexcept {
 
 Errc RuntimeSystem::run() noexcept {
   if (must_not_wait_here()) return Errc::invalid_arg;
+  // Before the start, which may take its time: a stop that comes meanwhile is for this run, too.
+  const uint64_t consumed = stops_consumed_.load(std::memory_order_relaxed);
   if (!start()) return Errc::unknown;
-  wait(base::kNever);
+  wait_for_stop_after(consumed);
   pause();
   return Errc::ok;
 }
@@ -231,11 +258,11 @@ bool RuntimeSystem::destroy() noexcept {
   system.for_each_host(halt);        // those that came meanwhile; no more can
   system.waiting_senders.close();
   blocking_.halt();
-  request_stop();
-  pause();
+  ring();  // every run sees that it is closed
+  stop_workers_now();
   blocking_.close();
   gate_.wait_until_empty();
-  pause();  // a run that had just begun
+  stop_workers_now();  // those of a run that had just begun
   system.refuse_spawns();
   system.is_closing.store(true, std::memory_order_relaxed);  // no other thread is left
   core::abandon_all(*front_desk_);

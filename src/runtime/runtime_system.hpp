@@ -65,12 +65,13 @@ class RuntimeSystem final : public detail::Port, private drivers::BlockingPool::
 
   // Starts the workers, if they do not run; false: the system has no threads to spare.
   [[nodiscard]] bool start() noexcept;
-  // Stops and joins them; what is ready waits for the next start.
+  // One for each start() that was true; with the last the workers are stopped and joined. What is
+  // ready waits for the next start.
   void pause() noexcept;
 
-  // Until request_stop(), or until no actor is alive, or `deadline_ns` of the clock. False: it was
-  // the deadline.
-  bool wait(uint64_t deadline_ns) noexcept;
+  // Until request_stop(), or until no actor is alive, or until it is destroyed. A stop ends all
+  // waits that have begun; without any it is remembered for the next.
+  void wait() noexcept;
 
   // Asks everybody to end, takes no new actors, and waits. Who is left.
   [[nodiscard]] std::vector<Straggler> shut_down(uint64_t timeout_ns);
@@ -95,6 +96,13 @@ class RuntimeSystem final : public detail::Port, private drivers::BlockingPool::
   ~RuntimeSystem();
 
   [[nodiscard]] bool open() noexcept;
+  // Under life_.
+  [[nodiscard]] bool start_workers() noexcept;
+  void stop_workers() noexcept;
+  // Whoever has started them.
+  void stop_workers_now() noexcept;
+  // Waits as if it had begun when `consumed` was read from stops_consumed_.
+  void wait_for_stop_after(uint64_t consumed) noexcept;
   drivers::SideHost* make_host() noexcept;
   drivers::BlockingPool::ThreadHost* make_thread_host() noexcept override { return make_host(); }
   void introduce(core::Host& host) noexcept;
@@ -119,7 +127,8 @@ class RuntimeSystem final : public detail::Port, private drivers::BlockingPool::
   base::Thread threads_[drivers::Idle::kMaxWorkers];
   drivers::SideHost* front_desk_ = nullptr;
   std::recursive_mutex front_desk_mutex_;
-  std::mutex life_;  // start(), pause()
+  std::mutex life_;      // the workers' threads
+  uint32_t starts_ = 0;  // that no pause() has followed; under life_
   // Hosts of foreign threads that run turns by hand; each is one thread's at a time.
   struct Visitor {
     drivers::SideHost* host = nullptr;
@@ -130,7 +139,10 @@ class RuntimeSystem final : public detail::Port, private drivers::BlockingPool::
   std::mutex visitors_mutex_;
   std::condition_variable visitor_left_;
   Visitor visitors_[kMostVisitors];
-  base::Atomic<bool> stop_requested_{false};
+  // A wait is over when there was a stop that had not ended another when it began. So one stop ends
+  // all that wait, and none that begin later.
+  base::Atomic<uint64_t> stops_requested_{0};
+  base::Atomic<uint64_t> stops_consumed_{0};
   base::Atomic<uint32_t> bell_{0};  // a futex: who waits should look whether the wait is over
 };
 

@@ -130,6 +130,31 @@ TEST_P(CRuntime, ManyRunsOneAfterAnotherLoseNothing) {
   EXPECT_TRUE(ledger.balanced());
 }
 
+TEST(CRuntimeMark, OfWorkFromOutsideIsToldOnStderrOnceUntilItHasHalved) {
+  jzx_runtime_config config;
+  jzx_runtime_config_init(&config);
+  config.injection_high_water = 10;
+  jzx_runtime* const runtime = jzx_runtime_create(&config);
+  jzx_loop* const loop = jzx_runtime_loop(runtime);
+  const jzx_observer observer{};
+  jzx_loop_set_observer(loop, &observer, nullptr);
+  std::atomic<uint64_t> handled{0};
+  jzx_spawn_opts options{};
+  options.behavior = &count_messages;
+  options.state = &handled;
+  ::testing::internal::CaptureStderr();
+  for (int i = 0; i < 20; ++i) {  // nothing runs yet, so all of them wait
+    jzx_actor_id id = 0;
+    ASSERT_EQ(jzx_spawn(loop, &options, &id), JZX_OK);
+    ASSERT_EQ(jzx_send(loop, id, nullptr, 0, kStopTag), JZX_OK);
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "jzx: 11 actors and jobs from outside wait for a worker\n");
+  EXPECT_EQ(jzx_runtime_run(runtime), 0);
+  EXPECT_EQ(handled.load(), 20u);
+  jzx_runtime_destroy(runtime);
+}
+
 // ---- from a signal handler ----
 
 std::atomic<jzx_runtime*> signalled{nullptr};
