@@ -29,8 +29,8 @@ enum class Priority : uint8_t { critical, high, normal, low };
 enum class Overload : uint8_t {
   refuse,       // the sender gets mailbox_full
   drop_newest,  // the sender gets ok; the message is dead-lettered
-  // The oldest are dead-lettered by the actor before its next turn; senders are refused at twice the
-  // size.
+  // The oldest are dead-lettered by the actor before its next turn; senders are refused at twice
+  // the size.
   drop_oldest,
   // The sender waits until there is room: a fiber is suspended; others if their thread may block,
   // one that is not the system's or one for what blocks. no_such_actor, if the actor ends

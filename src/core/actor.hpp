@@ -184,6 +184,10 @@ struct alignas(64) Actor : base::Runnable {
   }
 
   [[nodiscard]] ActorId id() const noexcept { return own_id; }
+  // By whomever; a snapshot for all but the one who runs it.
+  [[nodiscard]] bool is_scheduled() const noexcept {
+    return state.is_scheduled() || scheduled_here.load(std::memory_order_relaxed);
+  }
   // A supervisor whose start may yet be called off by the thread that holds it back. Under the
   // lock.
   [[nodiscard]] bool is_half_started() const noexcept {
@@ -216,6 +220,7 @@ struct alignas(64) Actor : base::Runnable {
   bool traps_exit = false;                            // under the lock
   bool is_supervisor = false;                         // and its body is there; under the lock
   base::Atomic<Overload> overload{Overload::refuse};  // atomic as user_limit_mark is
+  base::Atomic<bool> scheduled_here{false};           // see one_runner.hpp
   StateWord state;
   base::MpscStack<Envelope, &Envelope::next> arrivals;
   base::Atomic<uint32_t> full_at{0};        // room_ends_at(), when somebody last looked
@@ -223,8 +228,8 @@ struct alignas(64) Actor : base::Runnable {
   // How many queued messages users may have. Atomic since a sender with a stale id may look while
   // the next actor moves in; its exchange will fail.
   base::Atomic<uint32_t> user_limit_mark{0};  // as marks of the state word are compared
-  base::Atomic<uint32_t> slot{0};             // while free: the next free slot
-  Relations* relations = nullptr;             // made, and looked at by others, under the lock
+  base::Atomic<uint32_t> slot{0};  // its own; while free or called (CallList): the next one's
+  Relations* relations = nullptr;  // made, and looked at by others, under the lock
 
   // ---- the consumer's line ----
 

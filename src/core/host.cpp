@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/message_timer.hpp"
+#include "core/one_runner.hpp"
 #include "core/send.hpp"
 
 namespace jzx {
@@ -209,6 +210,30 @@ Host::Host(System& the_system, uint8_t index_, uint32_t messages_per_turn_) noex
 Host::~Host() {
   if (store != nullptr) store->end(system.allocator);
 }
+
+void Host::submit_scheduled(Actor& actor) noexcept {
+  if (inboxes == Inboxes::all) {
+    if (is_to_be_queued(actor)) requeue(actor);
+  } else if (system.runner != nullptr && actor.standing.is_with_workers()) {
+    system.runner->call(actor);
+  } else {
+    requeue(actor);
+  }
+}
+
+void Host::post(Actor& actor) {
+  if (system.runner != nullptr && actor.standing.is_with_workers()) {
+    system.runner->call(actor);
+  } else {
+    post(static_cast<base::Runnable&>(actor));
+  }
+}
+
+Wake Host::wake(Actor& actor, uint32_t generation) noexcept {
+  return core::wake(actor, generation, inboxes == Inboxes::all);
+}
+
+void Host::call(Actor& actor) noexcept { post(static_cast<base::Runnable&>(actor)); }
 
 // Whoever submits it publishes what it did through the state word; its owner looks at the note.
 void Host::submit_elsewhere(base::Runnable& work) noexcept {

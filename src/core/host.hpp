@@ -79,6 +79,22 @@ class Host : public base::Executor {
     }
     submit_elsewhere(work);
   }
+  // An actor that this thread has scheduled, by its state word.
+  void submit(Actor& actor) noexcept {
+    if (inboxes == Inboxes::idle) [[likely]]
+      return submit(static_cast<base::Runnable&>(actor));
+    submit_scheduled(actor);
+  }
+  // The same of any thread.
+  using Executor::post;
+  void post(Actor& actor);
+  // It has had its turn, and is to have another.
+  void requeue(Actor& actor) noexcept { submit(static_cast<base::Runnable&>(actor)); }
+  // As StateWord::wake(); of an actor of this system, on this host's thread.
+  [[nodiscard]] Wake wake(Actor& actor, uint32_t generation) noexcept;
+  // Another thread has scheduled an actor that this host's thread runs, as all. Any thread; only of
+  // System::runner.
+  virtual void call(Actor& actor) noexcept;
   // It has just run, and wants to again: behind what is ready already, unless the driver thinks
   // that one whom others give much to do should go on.
   void submit_again(base::Runnable& work, bool is_fed_by_others) noexcept {
@@ -266,6 +282,7 @@ class Host : public base::Executor {
   }
   // The driver's, when nothing is held back.
   [[nodiscard]] virtual base::LifoSlot* own_lifo() noexcept { return &no_lifo_; }
+  void submit_scheduled(Actor& actor) noexcept;
   void finish_unusual(Envelope& envelope) noexcept;
   void finish_ended_unusual(Envelope& envelope) noexcept;
   void reclaim_record(Envelope& envelope) noexcept;
@@ -307,6 +324,24 @@ class Timers {
 
  private:
   Host* host_;
+};
+
+// Gives a suspended actor a turn, from whatever thread, while its body is in the wait that the
+// waker was made for.
+struct Waker {
+  Actor* actor = nullptr;
+  uint32_t generation = 0;
+  Host* host = nullptr;  // where it waits; any of its system would do
+
+  void wake() const noexcept {
+    auto* here = static_cast<Host*>(base::Executor::current());
+    if (here == nullptr || &here->system != &host->system) return wake_from_anywhere();
+    if (here->wake(*actor, generation) == Wake::submit) here->submit(*actor);
+  }
+  // The same without any lock.
+  void wake_from_anywhere() const noexcept {
+    if (actor->state.wake(generation) == Wake::submit) host->post(*actor);
+  }
 };
 
 template <class End>

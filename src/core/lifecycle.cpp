@@ -191,7 +191,7 @@ void set_stopping(Actor& actor) noexcept {
 // at once, and are spared this locked instruction.
 void end_in_a_later_turn(Host& host, Actor& actor, bool may_rest) noexcept {
   actor.note(kEnding);
-  if (!may_rest || !actor.state.park(taken_count(actor), true)) host.submit(actor);
+  if (!may_rest || !rest(actor, true)) host.requeue(actor);
 }
 
 // kNobody: it has none.
@@ -222,7 +222,7 @@ void drop_child_record(Host& host, Actor& actor) noexcept {
     child->unlink();
     // A parent that stops meanwhile waits for the end of this child, which nobody will tell it of.
     const uint32_t generation = parent.state.generation();
-    if (!parent.state.is_open(generation)) wake = parent.state.wake(generation);
+    if (!parent.state.is_open(generation)) wake = host.wake(parent, generation);
   }
   child_notice_done(*child, host);
   if (wake == Wake::submit) host.submit(parent);
@@ -273,7 +273,7 @@ void send_senders_away(Host& host, Actor& actor, ActorId id) noexcept {
 bool retire_alone(System& system, Actor& actor) noexcept {
   if (actor.child != nullptr) return false;
   Bonds hold(system.is_shared, actor);
-  if (actor.relations != nullptr || !actor.state.retire(taken_count(actor))) return false;
+  if (actor.relations != nullptr || !give_up_slot(actor)) return false;
   actor.bonds_closed.store(true, std::memory_order_relaxed);  // under the lock
   return true;
 }
@@ -281,9 +281,9 @@ bool retire_alone(System& system, Actor& actor) noexcept {
 // The slot is free again once nobody is between admission and enqueueing.
 void retire(Host& host, Actor& actor) noexcept {
   // Mostly its mail was drained when it began to end, and nothing has come since.
-  if (!actor.state.retire(taken_count(actor))) {
+  if (!give_up_slot(actor)) {
     drain_mailbox(host, actor, DeadLetterReason::target_gone);
-    if (!actor.state.retire(taken_count(actor))) return end_in_a_later_turn(host, actor, false);
+    if (!give_up_slot(actor)) return end_in_a_later_turn(host, actor, false);
   }
   send_senders_away(host, actor, actor.id());
   // Not before: whoever waits until nobody is left may rely on it that all mail was seen to.
@@ -374,7 +374,7 @@ void abort_actor(Host& host, Actor& actor) noexcept {
   end_actor(host, actor, ExitReason::killed, ExitText("the start was called off"));
   // One that waits for its first turn elsewhere, or to which another thread is just sending (that
   // one owns its inbox), gives up its mail and retires when its turn comes.
-  if (!actor.state.is_scheduled() || host.take_back(actor)) retire(host, actor);
+  if (!actor.is_scheduled() || host.take_back(actor)) retire(host, actor);
 }
 
 // ---- the end of a system: one thread is left ----
@@ -526,7 +526,7 @@ bool spawn_common(Host& host, const Kind& kind, Body body, uint32_t mailbox_cap,
   furnish_common(system, *actor, kind, body, mailbox_cap, first_turn);
   host.count_birth();
   (void)move_in(host, *actor, nullptr, kNobody, out, first_turn);
-  if (first_turn) host.submit(*actor);
+  if (first_turn) host.submit(static_cast<base::Runnable&>(*actor));
   return true;
 }
 
@@ -558,7 +558,7 @@ void obey_exit_request(Host& host, Actor& actor) noexcept {
     return begin_end(host, actor, actor.state.requested_reason(), kNoText);
   }
   actor.note_exit();  // its next turn is for this too
-  if (outcome != Outcome::suspended || !actor.state.suspend(true)) host.submit(actor);
+  if (outcome != Outcome::suspended || !suspend(actor, true)) host.requeue(actor);
 }
 
 void begin_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text) noexcept {

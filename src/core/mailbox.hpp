@@ -12,16 +12,18 @@
 // inbox is empty, so order is kept.
 //
 // Where one thread runs all of them, a loop or a single worker, every inbox is that thread's, and
-// its sends need no second exchange; all others go through the arrivals, also to an actor that they
-// find idle. So that order is kept here too, the thread leaves the inbox alone while there are
-// arrivals: those were sent before, as far as it can know. Which of the two it is, a host says
-// (Host::inboxes). Three sorts of actors are others' in either case: those of the blocking pool,
-// those run by hand, and those that have not been queued yet: another thread may hold one back, and
-// call its start off.
+// its sends need no exchange at all (one_runner.hpp); all others go through the arrivals, also to
+// an actor that they find idle. So that order is kept here too, the thread leaves the inbox alone
+// while there are arrivals: those were sent before, as far as it can know. Which of the two it is,
+// a host says (Host::inboxes). Three sorts of actors are others' in either case: those of the
+// blocking pool, those run by hand, and those that have not been queued yet: another thread may
+// hold one back, and call its start off.
 //
 // A message may be admitted but not yet pushed (its sender was interrupted). Then take() finds
 // nothing while park() refuses, and the actor goes around the run queue once more.
 #pragma once
+
+#include <utility>
 
 #include "core/actor.hpp"
 
@@ -65,9 +67,22 @@ namespace jzx::core {
   });
 }
 
+// Leaves a look at the room there is for those who come after, in place of the one that was seen.
+inline void leave_look(Actor& actor, uint32_t seen) noexcept {
+  uint32_t room = actor.room_ends_at();
+  // acquire: pairs with send_own(), whose messages were not counted in `room` if it was as quick
+  // and the look stands where it stood: then once more, with them.
+  while (actor.full_at.compare_exchange_strong(seen, room, std::memory_order_acq_rel,
+                                               std::memory_order_relaxed)) {
+    const uint32_t room_now = actor.room_ends_at();
+    if (!has_room_as_seen(room_now, room)) return;
+    seen = std::exchange(room, room_now);
+  }
+}
+
 [[nodiscard]] inline Admission admit_user(Actor& actor, uint32_t generation) noexcept {
   // relaxed: as in has_room_for_user().
-  uint32_t seen = actor.full_at.load(std::memory_order_relaxed);
+  const uint32_t seen = actor.full_at.load(std::memory_order_relaxed);
   uint32_t sent_mark = 0;
   const Admission admission = actor.state.admit(generation, [&](uint32_t sent) {
     sent_mark = StateWord::mark_of_count(sent);
@@ -76,9 +91,7 @@ namespace jzx::core {
   // Leaves its look for those who come after. Only now: what was admitted keeps the slot, so the
   // limit is this actor's and not the next one's. And not over a newer look: who is kept from it
   // for long would leave one that lies a lap behind.
-  if (admission < Admission::full && !has_room_as_seen(sent_mark, seen)) {
-    actor.full_at.compare_exchange_strong(seen, actor.room_ends_at(), std::memory_order_relaxed);
-  }
+  if (admission < Admission::full && !has_room_as_seen(sent_mark, seen)) leave_look(actor, seen);
   return admission;
 }
 
@@ -88,11 +101,22 @@ namespace jzx::core {
   return actor.standing.is_with_workers() && actor.arrivals.looks_empty();
 }
 
+// Has the one thread that runs all actors scheduled it by itself? See one_runner.hpp. relaxed,
+// both: that thread's own; others only take a snapshot.
+[[nodiscard]] inline bool is_scheduled_here(const Actor& actor) noexcept {
+  return actor.scheduled_here.load(std::memory_order_relaxed);
+}
+inline void set_scheduled_here(Actor& actor, bool is_so) noexcept {
+  actor.scheduled_here.store(is_so, std::memory_order_relaxed);
+}
+
 // Puts an admitted message where its admission says. True: submit the actor.
 [[nodiscard]] inline bool enqueue(Actor& actor, Envelope& envelope, Admission admission,
                                   Inboxes mine) noexcept {
   const bool is_first = admission == Admission::first;
-  if (is_first && mine != Inboxes::none) return actor.inbox.put_only(envelope), true;
+  if (is_first && mine != Inboxes::none && !is_scheduled_here(actor)) {
+    return actor.inbox.put_only(envelope), true;
+  }
   if (mine == Inboxes::all && takes_mail_here(actor)) {
     actor.inbox.put(envelope);
   } else {

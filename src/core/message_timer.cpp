@@ -66,7 +66,7 @@ void timer_fired(base::Timer& base_timer, base::Executor& executor) {
   if (admission != Admission::full) return deliver(host, target, timer, admission);
   // From here on the timer may be gone, and the target too. If that has only worked off its mail
   // meanwhile, it has no turn coming.
-  if (system.is_shared && target.state.wake(generation_of(target_id)) == Wake::submit) {
+  if (system.is_shared && host.wake(target, generation_of(target_id)) == Wake::submit) {
     host.submit(target);
   }
 }

@@ -6,6 +6,7 @@
 
 #include "core/host.hpp"
 #include "core/mailbox.hpp"
+#include "core/one_runner.hpp"
 
 namespace jzx::core {
 
@@ -61,19 +62,30 @@ template <class Fill>
   if (actor == nullptr) [[unlikely]]
     return false;
   // Each outcome has its way to the end, so that none is looked at again.
+  if (host.inboxes == Inboxes::all) {
+    switch (send_own(*actor, target, fill)) {
+      case OwnSend::first:
+        ++host.counters.accepted;
+        host.submit(static_cast<base::Runnable&>(*actor));
+        return true;
+      case OwnSend::queued:
+        ++host.counters.accepted;
+        return true;
+      case OwnSend::refused:
+        return false;
+      case OwnSend::by_exchange:
+        break;
+    }
+  }
   switch (admit_user_at_once(*actor, target)) {
     case Admission::first:
       actor->inbox.put_only(fill());
       ++host.counters.accepted;
-      host.submit(*actor);
+      host.submit(static_cast<base::Runnable&>(*actor));
       return true;
     case Admission::queued:
       ++host.counters.accepted;
-      if (host.inboxes == Inboxes::all && takes_mail_here(*actor)) {
-        actor->inbox.put(fill());
-      } else {
-        actor->arrivals.push(fill());
-      }
+      actor->arrivals.push(fill());
       return true;
     default:
       return false;

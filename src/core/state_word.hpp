@@ -27,7 +27,8 @@
 // If the exchange succeeds, no message was admitted in between and `handled` can only have grown,
 // so the queue was as short as it looked, or shorter. If it refuses, the queue was that long at
 // the moment `handled` was read. (`sent` would have to wrap, 2^25 sends, inside one exchange to
-// fool this; a generation, 2^32 spawns.)
+// fool this; a generation, 2^32 spawns.) Where one thread runs all actors, its own messages are
+// admitted without an exchange, and the bound is as one_runner.hpp says.
 //
 // Memory order: all changes are acquire-release exchanges on this one word. What the consumer
 // wrote before park() is seen by the sender that schedules the actor again, which is what lets
@@ -113,6 +114,17 @@ class StateWord {
     return exchange(word, word + kOneSent + kScheduled) ? Admission::first : Admission::full;
   }
 
+  // The same in two steps and without an exchange, so that nothing changes: for the one thread that
+  // runs all actors, see one_runner.hpp. acquire: what open() published is seen.
+  [[nodiscard]] uint64_t look() const noexcept { return word_.load(std::memory_order_acquire); }
+  template <class HasRoom>
+  [[nodiscard]] static Admission would_admit(uint64_t word, uint64_t id,
+                                             HasRoom&& has_room) noexcept {
+    if (((word << kIdShift) ^ id) >> kSlotBits != 0) return Admission::gone;  // as above
+    if (!has_room(word)) return Admission::full;
+    return admitted(word);
+  }
+
   // System messages are admitted until the slot retires, also while the actor is stopping.
   [[nodiscard]] Admission admit_system(uint32_t generation) noexcept {
     uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
@@ -143,6 +155,12 @@ class StateWord {
       const uint64_t next = asleep ? (word & ~kSuspended) | kScheduled : word | kWoken;
       if (exchange(word, next)) return asleep ? Wake::submit : Wake::already_queued;
     }
+  }
+
+  // Sets the mark `scheduled` of a live actor. False: it was set.
+  [[nodiscard]] bool schedule() noexcept {
+    // acq_rel: as all changes.
+    return (word_.fetch_or(kScheduled, std::memory_order_acq_rel) & kScheduled) == 0;
   }
 
   // ---- the consumer: whoever runs the actor ----
@@ -181,6 +199,16 @@ class StateWord {
     }
   }
 
+  // The same of one that runs without the mark; whoever has set that meanwhile has something for
+  // it.
+  [[nodiscard]] bool suspend_unscheduled(bool stopping) noexcept {
+    uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
+    for (;;) {
+      if ((word & (stopping ? kScheduled : kScheduled | kClosed)) != 0) return false;
+      if (exchange(word, word | kSuspended)) return true;
+    }
+  }
+
   // It ends by itself: no more user messages.
   void close() noexcept {
     // relaxed: the consumer refuses new mail; what was admitted before is ordered by arrivals. Who
@@ -190,14 +218,10 @@ class StateWord {
   }
 
   // Gives the slot up, once everything admitted has been taken; also of one that is still open.
-  [[nodiscard]] bool retire(uint32_t handled) noexcept {
-    uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
-    for (;;) {
-      if (sent_of(word) != (handled & kSentMask)) return false;
-      const uint32_t next_generation = generation_of(word) + 1;
-      const uint64_t next = (word & kSentBits) | generation_bits(next_generation) | kFree;
-      if (exchange(word, next)) return true;
-    }
+  [[nodiscard]] bool retire(uint32_t handled) noexcept { return retire_unless(0, handled); }
+  // The same of one that runs without the mark `scheduled`; not while somebody has set that.
+  [[nodiscard]] bool retire_unscheduled(uint32_t handled) noexcept {
+    return retire_unless(kScheduled, handled);
   }
 
   // The generation that a new actor in this free slot will have.
@@ -290,6 +314,17 @@ class StateWord {
   bool exchange(uint64_t& expected, uint64_t desired) noexcept {
     return word_.compare_exchange_weak(expected, desired, std::memory_order_acq_rel,
                                        std::memory_order_acquire);
+  }
+
+  // Not while any of these is set.
+  [[nodiscard]] bool retire_unless(uint64_t flags, uint32_t handled) noexcept {
+    uint64_t word = word_.load(std::memory_order_relaxed);  // a first guess
+    for (;;) {
+      if (sent_of(word) != (handled & kSentMask) || (word & flags) != 0) return false;
+      const uint32_t next_generation = generation_of(word) + 1;
+      const uint64_t next = (word & kSentBits) | generation_bits(next_generation) | kFree;
+      if (exchange(word, next)) return true;
+    }
   }
 
   static constexpr uint64_t kNeverUsed = kFree;

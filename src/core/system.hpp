@@ -109,6 +109,10 @@ class System {
     return timer_hosts[index].load(std::memory_order_acquire);  // pairs with add_host()
   }
 
+  // The host whose thread runs all actors, if one does: see one_runner.hpp. Set before any other
+  // thread may know the system.
+  Host* runner = nullptr;
+
   base::Allocator allocator;
   const bool is_shared;
   const uint32_t workers;  // how many there are to be pinned to

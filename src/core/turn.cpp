@@ -161,10 +161,10 @@ void settle(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
   }
   switch (outcome) {
     case Outcome::wants_mail:
-      if (!actor.state.park(taken_count(actor), false)) host.submit(actor);
+      if (!rest(actor, false)) host.requeue(actor);
       break;
     case Outcome::suspended:
-      if (!actor.state.suspend(false)) host.submit(actor);
+      if (!suspend(actor, false)) host.requeue(actor);
       break;
     case Outcome::budget_spent:
       host.submit_again(actor, is_fed_by_others(actor));

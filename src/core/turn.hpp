@@ -15,6 +15,7 @@
 #include "core/host.hpp"
 #include "core/lifecycle.hpp"
 #include "core/mailbox.hpp"
+#include "core/one_runner.hpp"
 
 namespace jzx::core {
 
@@ -198,7 +199,7 @@ inline void end_turn(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
     // It has handled all its mail, and is idle now …
     if (outcome == Outcome::wants_mail) {
       JZX_ASSERT(turn.in_hand() == nullptr);  // take() had nothing more
-      if (actor.state.park_at_once(taken_count(actor), generation_of(actor.id()))) [[likely]]
+      if (rest_at_once(actor)) [[likely]]
         return;
     }
     // … or lets others go first …
@@ -231,8 +232,7 @@ inline void end_turn(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
 [[nodiscard]] inline bool ends_idle(Host& host, Actor& actor) noexcept {
   host.set_acting(kNobody);
   // relaxed: flags on their own.
-  return actor.attention.load(std::memory_order_relaxed) == 0 &&
-         actor.state.park_at_once(taken_count(actor), generation_of(actor.id()));
+  return actor.attention.load(std::memory_order_relaxed) == 0 && rest_at_once(actor);
 }
 
 // Of what see_only() saw, of this type.

@@ -170,7 +170,7 @@ size_t Members::least_loaded() noexcept {
     const core::Actor* actor = port_.system.find_open(roster_->members()[place].id);
     if (actor == nullptr) continue;
     // Among equals one that does not run.
-    const uint64_t load = 2ull * core::queued_count(*actor) + (actor->state.is_scheduled() ? 1 : 0);
+    const uint64_t load = 2ull * core::queued_count(*actor) + (actor->is_scheduled() ? 1 : 0);
     if (load < least) {
       least = load;
       best = place;

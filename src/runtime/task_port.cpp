@@ -13,7 +13,7 @@
 #include "async/alarm.hpp"
 #include "async/sleep.hpp"
 #include "base/thread.hpp"
-#include "core/waker.hpp"
+#include "core/host.hpp"
 #include "kinds/coroutine/coroutine.hpp"
 #include "kinds/fiber/deadline.hpp"
 #include "kinds/fiber/fiber.hpp"

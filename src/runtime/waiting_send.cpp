@@ -63,10 +63,10 @@ class Waiting : private base::WaitingRoom::Guest {
   const bool is_inside_;
 };
 
-void submit(detail::Port& port, core::Host* here, core::Actor& actor) noexcept {
+void wake(detail::Port& port, core::Host* here, core::Actor& actor, uint32_t generation) noexcept {
   if (here != nullptr) {
-    here->submit(actor);
-  } else {
+    if (here->wake(actor, generation) == core::Wake::submit) here->submit(actor);
+  } else if (actor.state.wake(generation) == core::Wake::submit) {
     port.any_host().post(actor);
   }
 }
@@ -103,9 +103,7 @@ Errc wait_for_room(detail::Port& port, core::Host*& here, ActorId target,
   core::Admission admission = core::Admission::full;
   for (;;) {
     actor->note(core::kSenderWaits);
-    if (actor->state.wake(core::generation_of(target)) == core::Wake::submit) {
-      submit(port, here, *actor);
-    }
+    wake(port, here, *actor, core::generation_of(target));
     admission = try_again(port, here, *actor, target, envelope);
     if (admission != core::Admission::full) break;
     const Errc waited = waiting.wait();

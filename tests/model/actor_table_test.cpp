@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/reserved_array.hpp"
-#include "model/mailbox_scene.hpp"
+#include "model/mailbox/scene.hpp"
 
 namespace jzx::base::model {
 namespace {

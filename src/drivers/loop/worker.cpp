@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "core/one_runner.hpp"
+
 namespace jzx::drivers {
 
 using base::kNanosPerMilli;
@@ -26,7 +28,9 @@ Worker::Worker(core::System& the_system, base::Clock& clock, io::ReactorPtr reac
       reactor_(std::move(reactor)),
       wheel_(clock.now_ns() / kNanosPerMilli),
       watches_(*this, *reactor_, options.max_watches, options.watch_limit),
-      longest_wait_ns_(options.longest_wait_ns) {}
+      longest_wait_ns_(options.longest_wait_ns) {
+  if (inboxes == core::Inboxes::all) system.runner = this;
+}
 
 Worker::~Worker() { end_list.end_all(); }
 
@@ -50,6 +54,11 @@ void Worker::take_injected() noexcept {
     ready_from_outside(*work);
     work = next;
   }
+  called_.take_all([&](uint32_t slot) -> core::Actor& { return *system.actors.find(slot); },
+                   [&](core::Actor& actor) {
+                     __builtin_prefetch(reinterpret_cast<const std::byte*>(&actor) + kCacheLine, 1);
+                     if (core::is_to_be_queued(actor)) ready_from_outside(actor);
+                   });
 }
 
 int Worker::poll_io(uint64_t max_wait_ns) {
@@ -188,9 +197,15 @@ void Worker::post(base::Runnable& work) {
   wake_up();
 }
 
+void Worker::call(core::Actor& actor) noexcept {
+  called_.push(actor);
+  wake_up();
+}
+
 void Worker::wake_up() noexcept {
-  // seq_cst: after the push or the stop flag that the caller left, before the look at asleep_;
-  // pairs with announce_sleep(). The exchange leaves one of many producers to make the system call.
+  // seq_cst: after the push, the call or the stop flag that the caller left, before the look at
+  // asleep_; pairs with announce_sleep(). The exchange leaves one of many producers to make the
+  // system call.
   if (asleep_.load(std::memory_order_seq_cst) &&
       asleep_.exchange(false, std::memory_order_relaxed)) {
     reactor_->wake();
@@ -218,7 +233,7 @@ bool Worker::announce_sleep() noexcept {
 bool Worker::others_left_something() noexcept {
   // seq_cst: after asleep_ was announced; pairs with arm() and request_stop().
   const bool has_timer = has_siblings && armed_from_outside_.load(std::memory_order_seq_cst);
-  return has_timer || !injected_.empty_before_sleep() ||
+  return has_timer || !injected_.empty_before_sleep() || !called_.empty_before_sleep() ||
          stop_requested_.load(std::memory_order_seq_cst);
 }
 

@@ -23,6 +23,7 @@
 #include "base/prng.hpp"
 #include "base/timer_wheel.hpp"
 #include "core/host.hpp"
+#include "drivers/loop/call_list.hpp"
 #include "drivers/loop/fd_watches.hpp"
 #include "io/contract.hpp"
 
@@ -110,6 +111,7 @@ class Worker : public core::Host {
     FdWatches::release_all(system, actor);
   }
   void submit_last(base::Runnable& work, bool) noexcept override { submit_elsewhere(work); }
+  void call(core::Actor& actor) noexcept override;
   bool unlink_timer(base::Timer& timer) noexcept override;
 
   [[nodiscard]] FdWatches& watches() noexcept { return watches_; }
@@ -202,6 +204,7 @@ class Worker : public core::Host {
 
   // What other threads write.
   alignas(64) base::MpscStack<base::Runnable, &base::Runnable::next_runnable> injected_;
+  CallList called_;
   base::Atomic<bool> asleep_{false};
   base::Atomic<bool> is_run_{false};
   base::Atomic<bool> stop_requested_{false};

@@ -10,7 +10,10 @@ SharedWorker::SharedWorker(WorkerGroup& group, base::Clock& clock, io::ReactorPt
       group_(group),
       queues_(group.options.local_queue, group.options.workers > 1) {
   lifo = own_lifo();
-  if (group.options.workers == 1) inboxes = core::Inboxes::all;
+  if (group.options.workers == 1) {
+    inboxes = core::Inboxes::all;
+    system.runner = this;
+  }
   group.add(*this);
 }
 

@@ -1,8 +1,8 @@
 #include "kinds/coroutine/coroutine.hpp"
 
 #include "core/guard.hpp"
+#include "core/host.hpp"
 #include "core/turn.hpp"
-#include "core/waker.hpp"
 
 namespace jzx::kinds {
 

@@ -42,9 +42,8 @@ class Deadline {
       auto& self = static_cast<WakeUp&>(timer);
       self.has_passed.store(true, std::memory_order_relaxed);  // as above
       core::Actor& actor = self.actor;
-      if (actor.state.wake(self.generation) == core::Wake::submit) {
-        static_cast<core::Host&>(executor).submit(actor);
-      }
+      auto& host = static_cast<core::Host&>(executor);
+      if (host.wake(actor, self.generation) == core::Wake::submit) host.submit(actor);
     }
 
     core::Actor& actor;

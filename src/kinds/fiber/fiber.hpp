@@ -35,9 +35,9 @@
 
 #include <jzx/detail/fiber.hpp>
 
+#include "core/host.hpp"
 #include "core/lifecycle.hpp"
 #include "core/turn.hpp"
-#include "core/waker.hpp"
 #include "kinds/fiber/deadline.hpp"
 #include "kinds/fiber/kept_mail.hpp"
 #include "kinds/fiber/stack_memory.hpp"

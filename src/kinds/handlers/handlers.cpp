@@ -8,7 +8,7 @@
 
 #include "async/waits_for.hpp"
 #include "core/guard.hpp"
-#include "core/waker.hpp"
+#include "core/host.hpp"
 #include "kinds/handlers/extras.hpp"
 
 namespace jzx::detail {

@@ -2,7 +2,7 @@
 // turn, when somebody waits for one; until then its mail counts as queued, and is dead-lettered if
 // it ends first.
 #include "core/guard.hpp"
-#include "core/waker.hpp"
+#include "core/host.hpp"
 #include "runtime/commands/command_core.hpp"
 
 namespace jzx::detail {

@@ -182,7 +182,7 @@ void Follower::play_work(bool is_needed) {
 void Follower::bring_forward(ActorId id, const Event& event) {
   const auto sequence = sequences_.find(event.number);
   core::Actor* actor = port_->system.actors.find(id);
-  const bool is_ready = actor != nullptr && actor->state.is_scheduled();
+  const bool is_ready = actor != nullptr && actor->is_scheduled();
   // It may have been put aside: then the body gives it back by itself.
   if (sequence == sequences_.end() || !is_ready || !core::has_mail(*actor)) return;
   core::fetch_arrivals(*actor);

@@ -1,4 +1,5 @@
-// drivers/loop/worker.hpp: timers that are armed and disarmed by threads other than the worker's.
+// drivers/loop/worker.hpp: what threads other than the worker's leave for it: timers that they arm
+// and disarm, and actors that they have scheduled.
 //
 // The source under test is included, so that mutations.txt can weaken it.
 #include "drivers/loop/worker.cpp"  // NOLINT
@@ -17,6 +18,9 @@ struct OneWorker {
   StandingClock clock;
   SleepingReactor reactor;
   Worker worker{system, place, clock, reactor, 0};
+  core::Actor* actor = system.actors.take(&worker.free_slots);  // of nobody
+
+  OneWorker() { actor->own_id = core::make_id(actor->slot.load(std::memory_order_relaxed), 1); }
 
   // As it was before the first run.
   void clear() {
@@ -142,6 +146,23 @@ TEST(Arm, ByAnotherThreadIsNotSleptOver) {
   };
   expect_always_with_worker(
       {.name = "arm, from outside and a worker that goes to sleep", .preemptions = 4}, act);
+}
+
+TEST(Call, ByAnotherThreadIsNotSleptOver) {
+  const auto act = [&](Scene& scene, OneWorker& one) {
+    while (one.worker.ready.pop() != nullptr) {
+    }
+    one.worker.may_wait = true;
+    scene.thread([&] {
+      one.worker.enter_thread();
+      while (one.worker.ready.empty()) MODEL_ASSERT(one.worker.tick(base::kNever) == 0);
+      MODEL_ASSERT(one.worker.ready.pop() == one.actor);
+    });
+    scene.thread([&] { one.worker.call(*one.actor); });
+    scene.join();
+  };
+  expect_always_with_worker(
+      {.name = "call, from outside and a worker that goes to sleep", .preemptions = 4}, act);
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ class Worker final : public drivers::Worker {
 
  protected:
   void run_ready() override {}  // the test does, in a thread of its own
-  bool has_ready() noexcept override { return !may_wait; }
+  bool has_ready() noexcept override { return !may_wait || !ready.empty(); }
 
  private:
   RunPlace& place_;

@@ -1,5 +1,5 @@
 // core/mailbox.hpp and core/state_word.hpp: senders against the consumer, on a real actor.
-#include "model/mailbox_scene.hpp"
+#include "model/mailbox/scene.hpp"
 
 #include <gtest/gtest.h>
 

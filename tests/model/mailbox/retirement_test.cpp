@@ -2,7 +2,7 @@
 // slot. A message is refused, or taken by the actor it was meant for.
 #include <gtest/gtest.h>
 
-#include "model/mailbox_scene.hpp"
+#include "model/mailbox/scene.hpp"
 
 namespace jzx::base::model {
 namespace {
