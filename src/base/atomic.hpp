@@ -9,7 +9,17 @@
 //   Seen<T>     a word of one thread, plain for that one, at which others take a look now and then
 //   add_alone() to a counter that only one thread writes
 //   spin_hint() in loops that wait for another thread
+//   light_barrier(), heavy_barrier()   between what is done often and what is done rarely: of a
+//   store
+//     and a later load of one thread, with a light barrier between them, and a store and a later
+//     load of another, with a heavy one, at least one of the loads sees the other's store. The
+//     light one is no instruction; the heavy one interrupts the other threads of the process
+//     (membarrier).
 #pragma once
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -27,6 +37,9 @@ template <class T>
 using Shared = model::Shared<T>;
 inline void spin_hint() noexcept { model::yield(); }
 inline void yield_thread() noexcept { model::yield(); }
+[[nodiscard]] inline bool has_heavy_barrier() noexcept { return true; }
+inline void light_barrier() noexcept {}
+inline void heavy_barrier() noexcept { model::heavy_barrier(); }
 #else
 template <class T>
 using Atomic = std::atomic<T>;
@@ -40,6 +53,14 @@ inline void spin_hint() noexcept {
 #endif
 }
 inline void yield_thread() noexcept { std::this_thread::yield(); }
+// Does the kernel have one, and let this process use it? Asks the kernel: keep the answer.
+[[nodiscard]] inline bool has_heavy_barrier() noexcept {
+  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+inline void light_barrier() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+inline void heavy_barrier() noexcept {
+  (void)::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
 #endif
 
 #ifdef JZX_MODEL

@@ -52,6 +52,9 @@ void plain_written(const void* at) noexcept;
 // last call.
 void yield() noexcept;
 
+// See base/atomic.hpp: what any thread has stored is what all of them load from now on.
+void heavy_barrier() noexcept;
+
 // ---- atomics ----
 
 template <class T>

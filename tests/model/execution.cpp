@@ -183,6 +183,12 @@ void Execution::yield() {
   give_up_turn();
 }
 
+void Execution::heavy_barrier() {
+  begin_operation();
+  say("heavy barrier");
+  memory_.show_all();
+}
+
 void Execution::set_token(Token& token) {
   begin_operation();
   say("wakes");
@@ -406,6 +412,9 @@ void plain_written(const void* at) noexcept { the_execution->plain(at, true); }
 
 void yield() noexcept {
   if (the_execution != nullptr) the_execution->yield();
+}
+void heavy_barrier() noexcept {
+  if (the_execution != nullptr) the_execution->heavy_barrier();
 }
 
 }  // namespace jzx::base::model

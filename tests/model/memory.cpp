@@ -26,6 +26,14 @@ void Memory::clear() noexcept {
   ++run_;
 }
 
+void Memory::show_all() noexcept {
+  for (uint32_t i = 0; i < used_; ++i) {
+    Cell& cell = cells_[i];
+    if (!cell.is_alive || !cell.is_atomic) continue;
+    for (uint32_t& floor : cell.fair_floor) floor = cell.newest();
+  }
+}
+
 Cell& Memory::create(uint32_t thread, const void* address, bool is_atomic,
                      uint64_t value) noexcept {
   Cell* cell = find(address);

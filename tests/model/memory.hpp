@@ -6,7 +6,8 @@
 //   - a store or a read of the same atomic that happens before the load (its own thread's
 //   included),
 //   - for a seq_cst load: what any earlier seq_cst operation on the same atomic stored or read,
-//   - after model::yield(): what was the newest then, of the atomics the waiting loop looked at.
+//   - after model::yield(): what was the newest then, of the atomics the waiting loop looked at;
+//   - after a heavy barrier of any thread: what was the newest then, of all atomics.
 // The order of execution of the seq_cst operations is the single order S. A read-modify-write reads
 // the newest store. An acquire picks up the release clock of the store it read; a store's release
 // clock is its thread's clock if it is a release, and a read-modify-write also passes on the clock
@@ -77,6 +78,9 @@ class Memory {
   [[nodiscard]] Clock& clock(uint32_t thread) noexcept { return clocks_[thread]; }
   // A new operation of this thread.
   void tick(uint32_t thread) noexcept { ++clocks_[thread].time[thread]; }
+
+  // No load returns a store any more that is older than the newest now. (That orders nothing else.)
+  void show_all() noexcept;
 
   Cell& create(uint32_t thread, const void* address, bool is_atomic, uint64_t value) noexcept;
   // nullptr: never seen.

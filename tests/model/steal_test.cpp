@@ -2,6 +2,8 @@
 // capacities so small that every slot is used again.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include <vector>
 
 #include "base/lifo_slot.hpp"
@@ -202,9 +204,9 @@ struct Job : Runnable {
   base::Shared<int> payload{0};
 };
 
-TEST(LifoSlot, GivesEveryJobToExactlyOne) {
-  expect_always({.name = "lifo slot, an owner and 2 thieves", .preemptions = 3}, [](Scene& scene) {
-    auto& slot = scene.make<LifoSlot>(true);
+void an_owner_and_two_thieves(const char* name, bool barriers) {
+  expect_always({.name = name, .preemptions = 3}, [=](Scene& scene) {
+    auto& slot = scene.make<LifoSlot>(true, barriers);
     auto& first = scene.make<Job>();
     auto& second = scene.make<Job>();
     int taken = 0;
@@ -227,6 +229,49 @@ TEST(LifoSlot, GivesEveryJobToExactlyOne) {
     MODEL_ASSERT(taken == 2);
     MODEL_ASSERT(slot.is_empty());
   });
+}
+
+TEST(LifoSlot, GivesEveryJobToExactlyOne) {
+  an_owner_and_two_thieves("lifo slot, an owner and 2 thieves", true);
+}
+TEST(LifoSlot, GivesEveryJobToExactlyOneWithoutBarriers) {
+  an_owner_and_two_thieves("lifo slot, an owner and 2 thieves, no barriers", false);
+}
+
+// What was stolen comes back to its owner, who puts it into the slot once more: that is no theft.
+TEST(LifoSlot, KeepsWhatComesBackAfterATheft) {
+  int came_back = 0;
+  expect_always({.name = "lifo slot, stolen and put again", .preemptions = 4}, [&](Scene& scene) {
+    auto& slot = scene.make<LifoSlot>(true);
+    auto& job = scene.make<Job>();
+    auto& is_done = scene.make<base::Atomic<bool>>(false);
+    int taken = 0;
+    scene.thread([&] {
+      job.payload = 1;
+      slot.put(job);
+      if (slot.take() == nullptr) {
+        while (!is_done.load(std::memory_order_acquire)) base::yield_thread();
+        ++came_back;
+        job.payload = 1;
+        slot.put(job);
+        if (slot.take() == nullptr) return;  // stolen again
+      }
+      MODEL_ASSERT(std::exchange(job.payload, -1) == 1);
+      ++taken;
+    });
+    scene.thread([&] {
+      if (slot.steal() == nullptr) return;
+      MODEL_ASSERT(std::exchange(job.payload, -1) == 1);
+      is_done.store(true, std::memory_order_release);
+      if (slot.steal() == nullptr) return;
+      MODEL_ASSERT(std::exchange(job.payload, -1) == 1);
+      ++taken;
+    });
+    scene.join();
+    MODEL_ASSERT(taken == 1);
+    MODEL_ASSERT(slot.is_empty());
+  });
+  EXPECT_GT(came_back, 0);
 }
 
 }  // namespace
