@@ -41,6 +41,12 @@ class Standing {
       : bits_(static_cast<uint16_t>(static_cast<unsigned>(priority) | (is_fresh ? kFresh : 0u) |
                                     static_cast<unsigned>(home) << kHomeShift)) {}
 
+  // Of the next one in the same place; others may be looking, for the one before. relaxed: where
+  // there are others it is fresh, and to them that is as good as anything else.
+  void become(const Standing& other) noexcept {
+    bits_.show(other.bits_.own(), std::memory_order_relaxed);
+  }
+
   [[nodiscard]] uint32_t level() const noexcept { return bits_.own() & kLevelBits; }
   // Which never changes, and may be looked at by others. relaxed: so any look will do.
   [[nodiscard]] uint8_t home() const noexcept {

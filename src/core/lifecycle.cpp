@@ -104,7 +104,7 @@ base::Standing standing_for(const System& system, const SpawnOptions& options) n
                                                   bool first_turn) noexcept {
   actor.kind = &kind;
   actor.set_run(first_turn ? kind.run_first : kind.run);
-  actor.standing = {base::Priority::normal, base::kAnyWorker, system.is_shared};
+  actor.standing.become({base::Priority::normal, base::kAnyWorker, system.is_shared});
   actor.overload.store(Overload::refuse, std::memory_order_relaxed);  // published by open()
   actor.is_supervisor = false;
   actor.body = body;
@@ -121,7 +121,7 @@ void furnish(System& system, Actor& actor, const SpawnOptions& options,
              const Belongings& belongings) noexcept {
   furnish_common(system, actor, *options.kind, options.body, options.mailbox_cap,
                  options.first_turn);
-  actor.standing = standing_for(system, options);
+  actor.standing.become(standing_for(system, options));
   actor.overload.store(options.overload, std::memory_order_relaxed);  // published by open()
   actor.is_supervisor = options.is_supervisor;
   actor.label = belongings.label;

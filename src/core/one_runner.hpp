@@ -53,17 +53,19 @@ enum class OwnSend : uint8_t {
 // `fill()` answers the envelope with the message, and is called when that is let in.
 template <class Fill>
 [[nodiscard]] inline OwnSend send_own(Actor& actor, ActorId id, Fill&& fill) noexcept {
-  // First the state word: that of one who has just moved in comes with his standing.
-  const uint64_t word = actor.state.look();
+  // One whom others run may end at any moment, and another move in: so its standing is that of the
+  // one meant only if he is there before and after. If he is this thread's, he stays.
+  if (!StateWord::is_open_to(actor.state.look(), id)) return OwnSend::refused;
   if (!takes_mail_here(actor)) return OwnSend::by_exchange;
+  const uint64_t word = actor.state.look();
   const uint32_t room_ends_at = actor.room_ends_at();
-  const Admission admission = StateWord::would_admit(
-      word, id, [&](uint64_t seen) { return StateWord::is_below(seen, room_ends_at); });
-  if (admission >= Admission::full) return OwnSend::refused;
+  if (!StateWord::is_open_to(word, id) || !StateWord::is_below(word, room_ends_at)) {
+    return OwnSend::refused;
+  }
   base::add_alone(actor.handled, ~uint32_t{0});
   // release: after `handled`; pairs with the exchange in leave_look().
   actor.full_at.store(room_ends_at - StateWord::mark_of_count(1), std::memory_order_release);
-  if (admission == Admission::queued || is_scheduled_here(actor)) {
+  if (!StateWord::would_be_first(word) || is_scheduled_here(actor)) {
     actor.inbox.put(fill());
     return OwnSend::queued;
   }

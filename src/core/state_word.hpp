@@ -114,15 +114,14 @@ class StateWord {
     return exchange(word, word + kOneSent + kScheduled) ? Admission::first : Admission::full;
   }
 
-  // The same in two steps and without an exchange, so that nothing changes: for the one thread that
+  // The same in steps and without an exchange, so that nothing changes: for the one thread that
   // runs all actors, see one_runner.hpp. acquire: what open() published is seen.
   [[nodiscard]] uint64_t look() const noexcept { return word_.load(std::memory_order_acquire); }
-  template <class HasRoom>
-  [[nodiscard]] static Admission would_admit(uint64_t word, uint64_t id,
-                                             HasRoom&& has_room) noexcept {
-    if (((word << kIdShift) ^ id) >> kSlotBits != 0) return Admission::gone;  // as above
-    if (!has_room(word)) return Admission::full;
-    return admitted(word);
+  [[nodiscard]] static bool is_open_to(uint64_t word, uint64_t id) noexcept {
+    return ((word << kIdShift) ^ id) >> kSlotBits == 0;  // as above
+  }
+  [[nodiscard]] static bool would_be_first(uint64_t word) noexcept {
+    return admitted(word) == Admission::first;
   }
 
   // System messages are admitted until the slot retires, also while the actor is stopping.

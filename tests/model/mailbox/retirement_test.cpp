@@ -2,6 +2,8 @@
 // slot. A message is refused, or taken by the actor it was meant for.
 #include <gtest/gtest.h>
 
+#include "core/one_runner.hpp"
+
 #include "model/mailbox/scene.hpp"
 
 namespace jzx::base::model {
@@ -93,6 +95,35 @@ TEST(Retirement, OfAStartThatIsCalledOffLeavesItsInboxToTheOnlyWorker) {
   });
   EXPECT_GT(retired_at_once, 0);
   EXPECT_GT(handed_over, 0);
+}
+
+// One of the blocking pool ends there, and one that the only worker runs moves in: what that worker
+// sends to the first without an exchange is not put into the inbox of the second.
+TEST(Retirement, OfOneWhomOthersRunLeavesNoMailOfTheOnlyWorkerToTheNext) {
+  int by_exchange = 0, refused = 0;
+  expect_always(
+      {.name = "retirement, run elsewhere, then here", .preemptions = 4}, [&](Scene& scene) {
+        auto& box = scene.make<Mailbox>(4, true);
+        box.actor.standing = {base::Priority::normal, base::kBlockingPool, false};
+        const core::ActorId old_id = core::make_id(Mailbox::kSlot, box.generation);
+        scene.thread([&] {
+          end_actor(box);
+          box.actor.standing.become({base::Priority::normal, base::kAnyWorker, true});
+          box.move_in(true);
+          box.actor.standing.no_longer_fresh();
+        });
+        scene.thread([&] {
+          auto& message = scene.make<Message>(0, 1);
+          const auto fill = [&]() -> Envelope& { return message.envelope; };
+          const core::OwnSend sent = core::send_own(box.actor, old_id, fill);
+          MODEL_ASSERT(sent == core::OwnSend::by_exchange || sent == core::OwnSend::refused);
+          (sent == core::OwnSend::refused ? refused : by_exchange) += 1;
+        });
+        scene.join();
+        MODEL_ASSERT(box.actor.inbox.is_empty());
+      });
+  EXPECT_GT(by_exchange, 0);
+  EXPECT_GT(refused, 0);
 }
 
 TEST(Retirement, EachOfTwoActorsInOneSlotGetsItsOwnMail) {
