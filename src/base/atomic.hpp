@@ -39,7 +39,7 @@ inline void spin_hint() noexcept { model::yield(); }
 inline void yield_thread() noexcept { model::yield(); }
 [[nodiscard]] inline bool has_heavy_barrier() noexcept { return true; }
 inline void light_barrier() noexcept {}
-inline void heavy_barrier() noexcept { model::heavy_barrier(); }
+[[nodiscard]] inline bool heavy_barrier() noexcept { return model::heavy_barrier(), true; }
 #else
 template <class T>
 using Atomic = std::atomic<T>;
@@ -58,8 +58,9 @@ inline void yield_thread() noexcept { std::this_thread::yield(); }
   return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 inline void light_barrier() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
-inline void heavy_barrier() noexcept {
-  (void)::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+// False: the kernel refused after all, and there was none.
+[[nodiscard]] inline bool heavy_barrier() noexcept {
+  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 #endif
 

@@ -75,20 +75,20 @@ class LifoSlot {
   }
   [[nodiscard]] Runnable* steal() noexcept {
     if (exchanges_) return work_.exchange(nullptr, std::memory_order_acquire);  // pairs with put()
+    if (is_empty()) return nullptr;  // a look will do: nobody is interrupted for nothing
     std::lock_guard hold(thieves_);
-    if (stolen_ != nullptr) return nullptr;                  // the owner has not noticed yet
-    is_robbed_.store(true, std::memory_order_relaxed);       // the barrier orders it
-    heavy_barrier();                                         // pairs with kept()
-    Runnable* work = work_.load(std::memory_order_relaxed);  // a first guess
-    if (work == nullptr ||
-        // acquire: pairs with put(). The owner may have been quicker.
-        !work_.compare_exchange_strong(work, nullptr, std::memory_order_acquire,
-                                       std::memory_order_relaxed)) {
-      is_robbed_.store(false, std::memory_order_relaxed);  // who asks all the same waits for us
-      return nullptr;
+    if (stolen_ != nullptr) return nullptr;                    // the owner has not noticed yet
+    is_robbed_.store(true, std::memory_order_relaxed);         // the barrier orders it
+    if (heavy_barrier()) {                                     // pairs with kept()
+      Runnable* work = work_.load(std::memory_order_relaxed);  // a first guess
+      // acquire: pairs with put(). The owner may have been quicker.
+      if (work != nullptr && work_.compare_exchange_strong(work, nullptr, std::memory_order_acquire,
+                                                           std::memory_order_relaxed)) {
+        return stolen_ = work;
+      }
     }
-    stolen_ = work;
-    return work;
+    is_robbed_.store(false, std::memory_order_relaxed);  // who asks all the same waits for us
+    return nullptr;
   }
 
  private:

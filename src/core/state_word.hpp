@@ -9,11 +9,11 @@
 //               sent - handled are queued (or on their way into the queue).
 //   generation  of the slot. It is part of every compare-exchange, so a stale id cannot touch a
 //               newer actor under any interleaving.
-//   exit        0, or 1 + the reason for which someone asked the actor to end. 7: nobody lives
-//   here. closed      user messages are refused as if it were gone already. woken       a waker
-//   came while the actor was scheduled; the next suspend or park does not wait. suspended   its
-//   body waits for its waker. Mail is admitted but does not schedule. scheduled   in a run queue,
-//   or running. Whoever sets it must submit the actor.
+//   exit        0, or 1 + the reason why someone asked the actor to end; 7: nobody lives here.
+//   closed      user messages are refused as if it were gone already.
+//   woken       a waker came while it was scheduled; the next suspend or park does not wait.
+//   suspended   its body waits for its waker. Mail is admitted but does not schedule.
+//   scheduled   in a run queue, or running. Whoever sets it must submit the actor.
 //
 // Life:   open ──▶ idle ⇄ scheduled ──▶ (closed) … ──▶ retired: generation + 1, closed, free
 //                          ⇅

@@ -145,5 +145,34 @@ TEST(InjectionMark, IsToldWhenMoreWaitsThanItSays) {
   EXPECT_GT(watch.highest.load(), 10u);
 }
 
+// Says when it is stuck.
+struct Stuck {
+  std::promise<void>* stuck;
+  std::shared_future<void> open;
+  void on(Block) {
+    stuck->set_value();
+    open.wait();
+  }
+};
+
+// They have had a turn before, and then wait in another way where there is one worker.
+TEST(InjectionMark, IsToldOfActorsThatHaveRunBefore) {
+  Watch watch;
+  std::promise<void> gate;
+  std::promise<void> stuck;
+  Runtime runtime = Runtime::builder().workers(1).injection_high_water(10).observer(watch).build();
+  const auto open = gate.get_future().share();
+  std::vector<ActorRef<Slow>> others;
+  for (int i = 0; i < 50; ++i) others.push_back(runtime.spawn<Slow>(open));
+  for (const auto& other : others) EXPECT_EQ(*runtime.block_on(other.ask(0)), 0u);
+  ASSERT_EQ(runtime.spawn<Stuck>(Stuck{&stuck, open}).send(Block{}), Errc::ok);
+  stuck.get_future().wait();
+  const auto before = watch.marks.load();
+  for (const auto& other : others) ASSERT_EQ(other.send(Item{}), Errc::ok);
+  EXPECT_EQ(watch.marks.load(), before + 1);
+  gate.set_value();
+  for (const auto& other : others) EXPECT_EQ(*runtime.block_on(other.ask(0)), 1u);
+}
+
 }  // namespace
 }  // namespace jzx

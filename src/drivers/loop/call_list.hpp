@@ -1,7 +1,7 @@
 // The actors that other threads have scheduled, and call for a turn, where one thread runs all of
 // them. That thread may have put such an actor into its ready queue already, without a word to the
-// others (see own_mail.hpp), so here actors are linked by a word of their own: by numbers of slots,
-// through Actor::slot.
+// others (see one_runner.hpp), so here actors are linked by a word of their own: by numbers of
+// slots, through Actor::slot.
 //
 // As base::MpscStack: a push is a compare-exchange loop on the head, all are taken at once and
 // turned around, and there is no ABA, since no single one is ever taken out.
@@ -17,8 +17,10 @@ namespace jzx::drivers {
 
 class CallList {
  public:
-  // Any thread that has scheduled it.
-  void push(core::Actor& actor) noexcept {
+  // Any thread that has scheduled it. How many are waiting now; a snapshot.
+  uint32_t push(core::Actor& actor) noexcept {
+    // relaxed: a number on its own. Before the push, so that it is not taken off first.
+    const uint32_t waiting = count_.fetch_add(1, std::memory_order_relaxed) + 1;
     const uint32_t slot = core::slot_of(actor.id());
     uint32_t head = head_.load(std::memory_order_relaxed);  // a first guess
     do {
@@ -27,6 +29,7 @@ class CallList {
       // MpscStack, the caller goes on to look whether the consumer sleeps.
     } while (!head_.compare_exchange_weak(head, slot, std::memory_order_seq_cst,
                                           std::memory_order_relaxed));
+    return waiting;
   }
 
   // The consumer: each(actor) for all, the oldest call first. `find(slot)` answers the actor.
@@ -44,7 +47,8 @@ class CallList {
       oldest = from;
       from = after;
     }
-    while (oldest != kNone) {
+    uint32_t taken = 0;
+    for (; oldest != kNone; ++taken) {
       const uint32_t slot = oldest;
       core::Actor& actor = find(slot);
       oldest = actor.slot.load(std::memory_order_relaxed);
@@ -53,6 +57,7 @@ class CallList {
       actor.slot.store(slot, std::memory_order_relaxed);
       each(actor);
     }
+    count_.fetch_sub(taken, std::memory_order_relaxed);  // as in push()
   }
 
   // The consumer, after it announced that it is about to sleep. seq_cst: as in MpscStack.
@@ -64,6 +69,7 @@ class CallList {
   static constexpr uint32_t kNone = ~uint32_t{0};  // no slot: there are fewer, see StateWord
 
   base::Atomic<uint32_t> head_{kNone};
+  base::Atomic<uint32_t> count_{0};
 };
 
 }  // namespace jzx::drivers

@@ -198,8 +198,9 @@ void Worker::post(base::Runnable& work) {
 }
 
 void Worker::call(core::Actor& actor) noexcept {
-  called_.push(actor);
+  const uint32_t waiting = called_.push(actor);
   wake_up();
+  if (waiting == most_calls_ + 1) tell_of_calls(waiting);
 }
 
 void Worker::wake_up() noexcept {

@@ -169,6 +169,9 @@ class Worker : public core::Host {
   // is something to do after all.
   [[nodiscard]] virtual uint64_t allowed_sleep_ns(uint64_t wait_ns) noexcept { return wait_ns; }
   virtual void woke_up() noexcept {}
+  // So many actors have been scheduled by others and not been queued yet, one more than there may
+  // be before somebody is told. Any thread.
+  virtual void tell_of_calls(uint64_t /*waiting*/) noexcept {}
 
   [[nodiscard]] bool stop_was_requested() const noexcept {
     // relaxed: sooner or later is soon enough; the run looks again after the tick.
@@ -179,6 +182,7 @@ class Worker : public core::Host {
 
   base::Prng prng_;
   uint32_t turns_per_tick_;
+  uint64_t most_calls_ = ~uint64_t{0} - 1;  // see tell_of_calls()
 
  private:
   template <bool kWatched>

@@ -13,6 +13,7 @@ SharedWorker::SharedWorker(WorkerGroup& group, base::Clock& clock, io::ReactorPt
   if (group.options.workers == 1) {
     inboxes = core::Inboxes::all;
     system.runner = this;
+    most_calls_ = group.options.injection_high_water;
   }
   group.add(*this);
 }

@@ -60,6 +60,7 @@ class SharedWorker final : public Worker {
   bool has_ready() noexcept override { return queues_.has_ready() || is_worth_looking_; }
   uint64_t allowed_sleep_ns(uint64_t wait_ns) noexcept override;
   void woke_up() noexcept override;
+  void tell_of_calls(uint64_t waiting) noexcept override { group_.tell_high(waiting); }
   void ready_from_outside(base::Runnable& work) noexcept override { queues_.push_pinned(work); }
 
  private:

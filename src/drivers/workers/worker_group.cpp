@@ -31,10 +31,12 @@ void WorkerGroup::route(base::Runnable& work) noexcept {
 }
 
 void WorkerGroup::inject(base::Runnable& work) noexcept {
-  if (injection.push(work)) {
-    if (Observer* observer = system.observer()) observer->injection_high(injection.size());
-  }
+  if (injection.push(work)) tell_high(injection.size());
   wake_if_any(idle.worker_to_wake_or_call());
+}
+
+void WorkerGroup::tell_high(uint64_t waiting) noexcept {
+  if (Observer* observer = system.observer()) observer->injection_high(waiting);
 }
 
 bool WorkerGroup::has_stealable(uint32_t except) const noexcept {

@@ -55,6 +55,9 @@ class WorkerGroup {
   // Is there anything that an idle worker could take? `except` looks at its own queues itself.
   [[nodiscard]] bool has_stealable(uint32_t except) const noexcept;
 
+  // So much work from outside waits, which is more than the mark.
+  void tell_high(uint64_t waiting) noexcept;
+
   // A worker found that no actor is alive.
   void nobody_is_left() noexcept { on_nobody_left(on_nobody_left_context); }
   void (*on_nobody_left)(void* context) = [](void*) {};
