@@ -210,11 +210,7 @@ void drop_oldest(Host& host, Actor& actor) {
   give_back(actor, kept_count);
 }
 
-// The high-water mark, and what is too much.
-void measure(Host& host, Actor& actor) {
-  if (actor.overload.load(std::memory_order_relaxed) == Overload::drop_oldest) {
-    drop_oldest(host, actor);
-  }
+void tell_if_high(Host& host, Actor& actor) {
   if (actor.relations == nullptr || actor.relations->high_water == 0) return;
   Relations& relations = *actor.relations;
   const uint32_t queued = user_queue(actor);
@@ -222,6 +218,14 @@ void measure(Host& host, Actor& actor) {
   if (queued < relations.high_water || relations.is_high) return;
   relations.is_high = true;
   if (Observer* observer = host.system.observer()) observer->mailbox_high(actor.id(), queued);
+}
+
+// The high-water mark, and then what is too much: the mark may be above the share.
+void measure(Host& host, Actor& actor) {
+  tell_if_high(host, actor);
+  if (actor.overload.load(std::memory_order_relaxed) == Overload::drop_oldest) {
+    drop_oldest(host, actor);
+  }
 }
 
 }  // namespace

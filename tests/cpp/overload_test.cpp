@@ -253,5 +253,20 @@ TEST(HighWater, IsToldOnceUntilHalfIsWorkedOff) {
   EXPECT_EQ(observer.marks.size(), 2u) << "and again, after it was low";
 }
 
+TEST(HighWater, MayBeAboveTheShareDownToWhichTheOldestAreDropped) {
+  MarkObserver observer;
+  LoopOptions options;
+  options.observer = &observer;
+  Loop loop(options);
+  std::vector<int> log;
+  const auto sink = loop.spawn_with<Sink>(
+      {.mailbox_cap = kCap, .overload = Overload::drop_oldest, .high_water = kShare + 4}, &log);
+  for (int i = 0; i < static_cast<int>(2 * kShare); ++i) ASSERT_EQ(sink.send(Item{i}), Errc::ok);
+  loop.run_once(std::chrono::milliseconds(0));
+  ASSERT_EQ(observer.marks.size(), 1u);
+  EXPECT_EQ(observer.marks[0].second, 2 * kShare);
+  EXPECT_EQ(log.size(), kShare);
+}
+
 }  // namespace
 }  // namespace jzx
