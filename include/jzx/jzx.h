@@ -238,11 +238,13 @@ JZX_API jzx_loop* jzx_loop_create(const jzx_config* config);
  * those already inside. The pointer is valid until it returns. */
 JZX_API void jzx_loop_destroy(jzx_loop* loop);
 
-/* Runs until stopped or until no actor is left alive: 0. May be called again. */
+/* Runs until stopped or until no actor is left alive: 0. May be called again.
+ * In a behaviour, which must not wait, not even for another loop: INVALID_ARG. */
 JZX_API int jzx_loop_run(jzx_loop* loop);
 
 /* One tick, waiting at most max_wait_ms for something to do (0: never).
- * 1: call again; 0: stopped, or nobody alive; negative: an error. */
+ * 1: call again; 0: stopped, or nobody alive; negative: an error; in a behaviour
+ * it must not wait: INVALID_ARG. */
 JZX_API int jzx_loop_run_once(jzx_loop* loop, uint32_t max_wait_ms);
 
 /* Readable exactly when jzx_loop_run_once(loop, 0) has work: poll it from a

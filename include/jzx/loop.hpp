@@ -98,9 +98,10 @@ class JZX_API Loop : public SystemFace {
   Loop& operator=(const Loop&) = delete;
   [[nodiscard]] explicit operator bool() const noexcept { return port_ != nullptr; }
 
-  // Until stopped, or until no actor is left alive. May be called again.
+  // Until stopped, or until no actor is left alive. May be called again. In an actor, which must
+  // not wait, not even for another loop, it is refused: invalid_arg.
   Errc run();
-  // One tick. False: stopped, or nobody alive.
+  // One tick. False: stopped, nobody alive, or refused as in run(), which without a wait it is not.
   bool run_once(std::chrono::milliseconds max_wait);
   // Any thread; remembered until a run consumes it.
   void request_stop() noexcept;

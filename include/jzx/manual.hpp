@@ -33,10 +33,13 @@ class ManualRef {
   constexpr ManualRef() noexcept = default;
   constexpr explicit ManualRef(ActorRef<A> actor) noexcept : actor_(actor) {}
 
-  // Handles one message. False: there is none.
+  // Handles one message. False: there is none. Its start and what the system tells it come on the
+  // way, and do not count.
   bool poll_one() const {
     size_t handled = 0;
-    return poll(1, handled);
+    while (handled == 0 && poll(1, handled)) {
+    }
+    return handled > 0;
   }
   // Handles messages until there is none left; how many. What handlers send to this very actor
   // counts too, so a handler that always does holds this up for ever.

@@ -6,6 +6,7 @@
 #include "runtime/loop_system.hpp"
 #include "runtime/port.hpp"
 #include "runtime/record/recorder_state.hpp"
+#include "runtime/waiting_get.hpp"
 
 namespace jzx {
 
@@ -40,7 +41,7 @@ using EndsWhen = drivers::Loop::EndsWhen;
 
 bool tick(detail::Port* port, std::chrono::milliseconds max_wait, EndsWhen end) {
   runtime::Entered call(loop_behind(port));
-  if (!call) return false;
+  if (!call || (max_wait.count() > 0 && runtime::must_not_block())) return false;
   const auto wait_ms = std::min(static_cast<uint64_t>(max_wait.count() > 0 ? max_wait.count() : 0),
                                 runtime::kLongestTimeMs);
   bool again = false;
@@ -58,7 +59,8 @@ Loop::~Loop() {
 
 Errc Loop::run() {
   runtime::Entered call(loop_behind(port_));
-  return call ? call->loop.run() : Errc::loop_closed;
+  if (!call) return Errc::loop_closed;
+  return runtime::must_not_block() ? Errc::invalid_arg : call->loop.run();
 }
 
 bool Loop::run_once(std::chrono::milliseconds max_wait) {

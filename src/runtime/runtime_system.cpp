@@ -122,7 +122,12 @@ drivers::SideHost* RuntimeSystem::make_host() noexcept {
                                                  options_.max_msgs_per_actor, seed_);
   if (host == nullptr) return nullptr;
   introduce(*host);
-  host->may_wait = true;  // a thread that is no worker's
+  return host;
+}
+
+drivers::BlockingPool::ThreadHost* RuntimeSystem::make_thread_host() noexcept {
+  drivers::SideHost* host = make_host();
+  if (host != nullptr) host->may_wait = true;
   return host;
 }
 

@@ -104,7 +104,7 @@ class RuntimeSystem final : public detail::Port, private drivers::BlockingPool::
   // Waits as if it had begun when `consumed` was read from stops_consumed_.
   void wait_for_stop_after(uint64_t consumed) noexcept;
   drivers::SideHost* make_host() noexcept;
-  drivers::BlockingPool::ThreadHost* make_thread_host() noexcept override { return make_host(); }
+  drivers::BlockingPool::ThreadHost* make_thread_host() noexcept override;
   void introduce(core::Host& host) noexcept;
   void ask_everybody_to_end() noexcept;
   void ring() noexcept;

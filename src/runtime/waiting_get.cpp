@@ -15,7 +15,11 @@ namespace jzx::runtime {
 
 bool must_not_block() noexcept {
   const auto* host = static_cast<core::Host*>(base::Executor::current());
-  return host != nullptr && !host->may_wait;
+  if (host == nullptr) return false;
+  if (!host->may_wait) return true;
+  if (host->acting() == core::kNobody) return false;  // work of the blocking pool that is no actor
+  // In its own turn, so it is there. One that is run by hand runs to its end wherever that is.
+  return host->system.actors.find(host->acting())->home() == base::kByHand;
 }
 
 async::WaitEdge edge_of(const kinds::Fiber& fiber) noexcept {

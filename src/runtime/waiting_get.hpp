@@ -9,7 +9,7 @@ class Fiber;
 
 namespace jzx::runtime {
 
-// Does this thread run actors that must not wait: a loop, or a worker?
+// Does this thread run actors that must not wait: a loop, a worker, or whoever runs one by hand?
 [[nodiscard]] bool must_not_block() noexcept;
 
 // The wait that this fiber is about to begin.

@@ -16,10 +16,7 @@ bool may_wait(const detail::Port& port, const core::Host* here, const kinds::Fib
   // Also in a handler of another system.
   if (must_not_block()) return false;
   if (here == nullptr) return !port.is_run_by_this_thread();
-  if (here->acting() == core::kNobody) return true;  // work of the blocking pool that is no actor
-  // In its own turn, so it is there.
-  const core::Actor& sender = *port.system.actors.find(here->acting());
-  return here->acting() != target && sender.home() != base::kByHand;
+  return here->acting() != target;
 }
 
 // For the length of a scope.

@@ -144,6 +144,23 @@ TEST(LoopRun, InsideABehaviourOfTheSameLoopIsRefused) {
   EXPECT_EQ(answers, 1);
 }
 
+TEST(LoopRun, InsideABehaviourOfAnotherLoopMustNotWait) {
+  TestLoop inner;
+  inner.spawn_quiet();  // would keep it waiting
+  TestLoop loop;
+  int answers = 0;
+  const jzx_actor_id id = loop.spawn(loop.probe([&](jzx_context*, const Received&) {
+    EXPECT_EQ(jzx_loop_run(inner.get()), JZX_ERR_INVALID_ARG);
+    EXPECT_EQ(jzx_loop_run_once(inner.get(), 1), JZX_ERR_INVALID_ARG);
+    EXPECT_EQ(jzx_loop_run_once(inner.get(), 0), 1);
+    ++answers;
+    return JZX_BEHAVIOR_STOP;
+  }));
+  ASSERT_EQ(loop.send(id), JZX_OK);
+  EXPECT_EQ(loop.run(), 0);
+  EXPECT_EQ(answers, 1);
+}
+
 // ---- request_stop ----------------------------------------------------------------
 
 TEST(LoopRequestStop, BeforeTheRunEndsTheRun) {

@@ -47,6 +47,24 @@ TEST_P(ManualActor, RunsOnlyWhenItIsPolled) {
   EXPECT_EQ(game.drain(), 0u);
 }
 
+struct Starter {
+  std::vector<int>* log;
+  void on_start() { log->push_back(-1); }
+  void on(Tick tick) { log->push_back(tick.number); }
+};
+
+TEST_P(ManualActor, ItsStartIsNoMessage) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  const auto game = spawn_manual<Starter>(loop, &log);
+  EXPECT_FALSE(game.poll_one());
+  EXPECT_EQ(log, std::vector<int>{-1});
+  const auto other = spawn_manual<Starter>(loop, &log);
+  (void)other.send(Tick{1});
+  EXPECT_TRUE(other.poll_one());
+  EXPECT_EQ(log, (std::vector<int>{-1, -1, 1}));
+}
+
 TEST_P(ManualActor, IsPolledAsLongAsTheOwnerWants) {
   ClockedLoop loop;
   std::vector<int> log;
@@ -210,6 +228,38 @@ TEST(Waitless, AHandlerThatWouldWaitIsToldSoAtOnce) {
   EXPECT_EQ(loop.run(), Errc::ok);
   Runtime runtime(RuntimeOptions{.workers = 1});
   (void)runtime.spawn<Waiter>().send(Tick{0});
+  EXPECT_EQ(runtime.run(), Errc::ok);
+}
+
+TEST(Waitless, AnActorRunByHandMustNotWaitOnAnyThread) {
+  Runtime runtime(RuntimeOptions{.workers = 1});
+  const auto here = spawn_manual<Waiter>(runtime);
+  ASSERT_EQ(here.send(Tick{0}), Errc::ok);
+  EXPECT_EQ(here.drain(), 1u);
+  const auto there = spawn_manual<Waiter>(runtime);
+  ASSERT_EQ(there.send(Tick{0}), Errc::ok);
+  EXPECT_EQ(*runtime.block_on(runtime.spawn_blocking([&] { return there.drain(); })), 1u);
+}
+
+struct Nester {
+  Loop* inner;
+  void on(Tick, Context& context) {
+    EXPECT_EQ(inner->run(), Errc::invalid_arg);
+    EXPECT_FALSE(inner->run_once(1h));
+    EXPECT_TRUE(inner->run_once(0ms)) << "that does not wait";
+    context.stop();
+  }
+};
+
+TEST(Waitless, AHandlerThatRunsAnotherLoopIsToldSoAtOnce) {
+  Loop inner;
+  std::vector<int> log;
+  (void)inner.spawn<Game>(&log);  // which would keep it waiting
+  ClockedLoop loop;
+  (void)loop.spawn<Nester>(&inner).send(Tick{0});
+  EXPECT_EQ(loop.run(), Errc::ok);
+  Runtime runtime(RuntimeOptions{.workers = 1});
+  (void)runtime.spawn<Nester>(&inner).send(Tick{0});
   EXPECT_EQ(runtime.run(), Errc::ok);
 }
 
