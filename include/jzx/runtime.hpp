@@ -29,7 +29,7 @@ struct RuntimeOptions {
   uint32_t max_actors = 1u << 24;         // a limit, at most 2^28; memory is taken as they come
   uint32_t default_mailbox_cap = 1024;    // slots; 4 of them are the system's
   uint32_t max_msgs_per_actor = 64;       // messages an actor handles in one turn
-  uint32_t max_actors_per_tick = 1024;    // turns before a worker looks at I/O and timers
+  uint32_t max_actors_per_tick = 1024;    // turns before I/O and timers, fewer if they are long
   uint32_t max_io_watchers = 1024;        // over all workers
   uint32_t local_queue = 256;             // ready actors a worker keeps; more overflow, in order
   uint64_t injection_high_water = 65536;  // work from outside that may wait before an event tells

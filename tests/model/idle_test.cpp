@@ -1,8 +1,8 @@
-// drivers/workers/idle.hpp: workers that search and sleep, producers that leave work and wake.
+// drivers/workers/idle.hpp and job_hunt.hpp: workers that search, sleep and nap, producers that
+// leave work and wake.
 //
-// Idle, the injection queue and the steal queues are the shipped ones. The worker below does what
-// drivers/workers/shared_worker.cpp does about them, and must be kept like it; its sleep stands for
-// the wait in a reactor.
+// The hunt of a worker, who is idle, the injection queue and the steal queues are the shipped ones.
+// The pool stands for the group of the workers, and a sleep for the wait in a reactor.
 #include "drivers/workers/idle.hpp"
 
 #include <gtest/gtest.h>
@@ -12,12 +12,15 @@
 
 #include "base/steal_queue.hpp"
 #include "drivers/workers/injection.hpp"
+#include "drivers/workers/job_hunt.hpp"
 #include "model/explore.hpp"
 
 namespace jzx::base::model {
 namespace {
 
 using drivers::Idle;
+
+constexpr uint64_t kForEver = ~uint64_t{0};
 
 struct Job : base::Runnable {
   Job() : Runnable([](Runnable&, Executor&) {}) {}
@@ -36,24 +39,22 @@ struct Case {
   // Number 0 is busy for ever and has a job in its queue that it does not pay to take; the others
   // nap.
   bool naps = false;
-  // Parts of the protocol, to be left out.
-  bool last_look = true;
-  bool passes_on = true;
-  bool look_before_nap = true;
 };
 
+// What the hunt of a worker asks the group for, and the producers.
 class Pool {
  public:
-  explicit Pool(const Case& its) : its_(its), idle_(its.workers) {
-    for (uint32_t i = 0; i < its.workers; ++i) workers_.push_back(std::make_unique<Worker>());
+  explicit Pool(const Case& its) : idle(its.workers), its_(its) {
+    for (uint32_t i = 0; i < its.workers; ++i)
+      workers_.push_back(std::make_unique<Worker>(*this, i));
     if (its.naps) MODEL_ASSERT(workers_[0]->queue.push(&new_job()));
   }
 
   // ---- producers ----
 
   void inject() {
-    (void)injection_.push(new_job());
-    wake(idle_.worker_to_wake_or_call());
+    (void)injection.push(new_job());
+    wake(idle.worker_to_wake_or_call());
   }
   void push_own() {
     MODEL_ASSERT(workers_[0]->queue.push(&new_job()));
@@ -67,13 +68,15 @@ class Pool {
     for (;;) {
       base::Runnable* work = own.queue.pop();
       if (work == nullptr) {
-        if (search_once(self)) continue;
+        if (own.hunt.search_once()) continue;
         // There is work, but while another searches this one may not: it spins a little.
-        if (own.is_worth_looking && !own.is_searching) base::spin_hint();
-        if (!sleep(self)) return;
+        if (own.saw_something && !own.hunt.is_searching()) base::spin_hint();
+        if (!sleep(own)) return;
         continue;
       }
-      if (own.is_searching) found_something(self);
+      if (woken_ == self) woken_ = Idle::kNone;
+      own.saw_something = false;
+      own.hunt.found_work();
       auto& job = static_cast<Job&>(*work);
       MODEL_ASSERT(job.payload == 1);
       job.payload = 2;
@@ -84,11 +87,43 @@ class Pool {
 
   [[nodiscard]] int taken() const { return taken_; }
 
+  // ---- the group ----
+
+  Idle idle;
+  drivers::Injection injection{100};
+  [[nodiscard]] uint32_t size() const { return its_.workers; }
+  void wake_one() { wake(idle.worker_to_wake()); }
+  [[nodiscard]] bool has_stealable(uint32_t except) const {
+    if (!injection.empty()) return true;
+    for (uint32_t i = 0; i < its_.workers; ++i) {
+      if (i != except && !workers_[i]->queue.empty()) return true;
+    }
+    return false;
+  }
+
  private:
   struct Worker {
+    Worker(Pool& the_pool, uint32_t number) : pool(the_pool), index(number), hunt(*this) {}
+
+    // ---- what the hunt asks for ----
+    Pool& group() { return pool; }
+    [[nodiscard]] uint32_t share_from_outside() const { return pool.its_.batch; }
+    void keep(base::Runnable& work) { MODEL_ASSERT(queue.push(&work)); }
+    bool steal() {
+      if (pool.its_.naps) return false;  // it does not pay
+      const auto take = [&](base::Runnable* work) { keep(*work); };
+      for (auto& victim : pool.workers_) {
+        if (victim.get() != this && victim->queue.steal(pool.its_.batch, take) > 0) return true;
+      }
+      return false;
+    }
+    static bool siblings_get_on() { return true; }
+
+    Pool& pool;
+    const uint32_t index;
     base::StealQueue<base::Runnable, 2> queue;
-    bool is_searching = false;
-    bool is_worth_looking = false;  // the last look before a sleep saw something
+    drivers::JobHunt<Worker> hunt;
+    bool saw_something = false;  // in the last look before a sleep
     Sleep sleep;
   };
 
@@ -98,78 +133,29 @@ class Pool {
     return job;
   }
 
-  void wake_one() { wake(idle_.worker_to_wake()); }
   void wake(uint32_t worker) {
     if (worker == Idle::kNone) return;
-    if (!its_.naps) {
+    if (its_.has_busy_worker) {             // else it may be one who naps
       MODEL_ASSERT(woken_ == Idle::kNone);  // one at a time
       woken_ = worker;
     }
     workers_[worker]->sleep.wake();
   }
 
-  void found_something(uint32_t self) {
-    workers_[self]->is_searching = false;
-    if (woken_ == self) woken_ = Idle::kNone;
-    if (idle_.end_search()) wake_one();
-  }
-
-  bool search_once(uint32_t self) {
-    Worker& own = *workers_[self];
-    const auto keep = [&](base::Runnable* work) { MODEL_ASSERT(own.queue.push(work)); };
-    const uint32_t injected =
-        injection_.take(its_.batch, [&](base::Runnable& work) { keep(&work); });
-    if (injected > 0) {
-      // Who searched passes it on when it begins to work; who did not, does so here.
-      if (its_.passes_on && !own.is_searching) wake_one();
-      return true;
-    }
-    if (!own.is_searching) own.is_searching = idle_.begin_search();
-    if (!own.is_searching || its_.naps) return false;
-    for (auto& victim : workers_) {
-      if (victim.get() != &own && victim->queue.steal(its_.batch, keep) > 0) return true;
-    }
-    return false;
-  }
-
-  [[nodiscard]] bool has_stealable(uint32_t except) const {
-    if (!injection_.empty()) return true;
-    for (uint32_t i = 0; i < its_.workers; ++i) {
-      if (i != except && !workers_[i]->queue.empty()) return true;
-    }
-    return false;
-  }
-
   // False: nobody will ever wake it.
-  bool sleep(uint32_t self) {
-    Worker& own = *workers_[self];
-    if (woken_ == self) woken_ = Idle::kNone;
-    idle_.begin_sleep(self, own.is_searching);
-    const bool stays_up = its_.last_look && has_stealable(self);
-    if (its_.naps) {
-      MODEL_ASSERT(stays_up);
-      return nap(self);
-    }
-    if (!stays_up && !own.sleep.until_woken()) return false;
-    own.is_searching = idle_.end_sleep(self);
-    own.is_worth_looking = stays_up;
-    return true;
-  }
-
-  // False: nobody will ever call it. A nap that ends by itself would hide a call that is lost.
-  bool nap(uint32_t self) {
-    Worker& own = *workers_[self];
-    own.is_searching = !idle_.begin_nap(self);
-    if (own.is_searching) return true;
-    const bool has_news = its_.look_before_nap && !injection_.empty();
-    const bool gets_up = has_news || own.sleep.until_woken();
-    (void)idle_.end_nap(self);
-    return gets_up;
+  bool sleep(Worker& own) {
+    if (woken_ == own.index) woken_ = Idle::kNone;
+    const uint64_t allowed_ns = own.hunt.begin_sleep(kForEver);
+    own.saw_something = allowed_ns == 0 || own.hunt.is_napping();
+    // A nap that ends by itself would hide a call that is lost: so it does only where what the
+    // others have is to be taken.
+    const bool waits = allowed_ns != 0 && (its_.naps || !own.hunt.is_napping());
+    const bool wakes_up = !waits || own.sleep.until_woken();
+    own.hunt.woke_up();
+    return wakes_up;
   }
 
   Case its_;
-  Idle idle_;
-  drivers::Injection injection_{100};
   std::vector<std::unique_ptr<Worker>> workers_;
   Job jobs_[4];
   size_t made_ = 0;
@@ -244,22 +230,6 @@ TEST(Idle, NoWorkOfTwoForeignThreadsIsLeftWhileAWorkerNaps) {
 TEST(Idle, NoWorkOfAForeignThreadIsLeftWhileTwoWorkersNap) {
   expect_always({.name = "idle, a foreign thread's job and 2 who nap", .preemptions = 2},
                 sleep_and_wake({.workers = 3, .naps = true}));
-}
-
-// ---- what it would be without one of its parts ----
-
-TEST(Idle, WithoutTheLastLookAWakeUpIsLost) {
-  expect_sometimes_fails({.name = "idle, without the last look", .preemptions = 2}, "taken",
-                         sleep_and_wake({.has_busy_worker = true, .last_look = false}));
-}
-TEST(Idle, WithoutTheLookBeforeANapACallIsLost) {
-  expect_sometimes_fails({.name = "idle, without the look before a nap", .preemptions = 2}, "taken",
-                         sleep_and_wake({.naps = true, .look_before_nap = false}));
-}
-TEST(Idle, WithoutPassingOnAnInjectedJobWaitsWhileAWorkerSleeps) {
-  expect_sometimes_fails(
-      {.name = "idle, without passing on", .preemptions = 2}, "taken",
-      sleep_and_wake({.workers = 2, .jobs = 2, .long_jobs = true, .passes_on = false}));
 }
 
 }  // namespace

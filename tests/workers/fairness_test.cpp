@@ -21,10 +21,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr uint64_t kMessagesPerTurn = 64;
-constexpr uint64_t kTurnsPerTick = 1024;
+// 1024 turns, but no more after twice as many messages, looked at every 32 turns.
+constexpr uint64_t kMessagesPerTick = 2 * 1024 + 32 * kMessagesPerTurn;
 // With one worker everything is counted in its turns, and a few ticks are a bound. With two, the
 // other's thread may lose its core while it holds the work, and only "for ever" can be told.
-constexpr uint64_t kFewTicks = 4 * kTurnsPerTick * kMessagesPerTurn;
+constexpr uint64_t kFewTicks = 4 * kMessagesPerTick;
 constexpr uint64_t kForEver = 50'000'000;
 constexpr uint64_t limit_for(uint32_t workers) { return workers == 1 ? kFewTicks : kForEver; }
 
@@ -112,11 +113,12 @@ TEST_P(Fairness, WorkFromOutsideGetsOnBesideBusyActors) {
     ASSERT_EQ(runtime.spawn_with<Busy>(options, course).send(Again{}), Errc::ok);
   }
   ASSERT_TRUE(course.is_running.wait());
-  constexpr uint64_t kOthers = 20;
-  course.waiting.store(kOthers);
-  for (uint64_t i = 0; i < kOthers; ++i) {
-    ASSERT_EQ(runtime.spawn<Other>(course).send(Work{}), Errc::ok);
-  }
+  // Far more than a worker takes at a time.
+  const uint64_t count = scaled(5'000, 5);
+  std::vector<Pid> others;
+  for (uint64_t i = 0; i < count; ++i) others.push_back(runtime.spawn<Other>(course));
+  course.waiting.store(count);
+  for (const Pid other : others) ASSERT_EQ(other.send(Work{}), Errc::ok);
   course.is_left.store(true);
   ASSERT_TRUE(course.ended.wait());
   EXPECT_EQ(course.starved.load(), 0u) << "never had a turn";

@@ -8,7 +8,8 @@ SharedWorker::SharedWorker(WorkerGroup& group, base::Clock& clock, io::ReactorPt
                            const WorkerOptions& options) noexcept
     : Worker(group.system, clock, std::move(reactor), options),
       group_(group),
-      queues_(group.options.local_queue, group.options.workers > 1) {
+      queues_(group.options.local_queue, group.options.workers > 1),
+      hunt_(*this) {
   lifo = own_lifo();
   if (group.options.workers == 1) {
     inboxes = core::Inboxes::all;
@@ -21,10 +22,7 @@ SharedWorker::SharedWorker(WorkerGroup& group, base::Clock& clock, io::ReactorPt
 void SharedWorker::run() noexcept {
   enter_thread();
   while (!take_stop_request()) (void)tick(base::kNever);
-  if (is_searching_) {  // nobody will wait for us to find something
-    is_searching_ = false;
-    if (group_.idle.end_search()) group_.wake_one();
-  }
+  hunt_.stop_searching();
   leave_thread(nullptr);
 }
 
@@ -81,62 +79,50 @@ void SharedWorker::run_ready() { is_watched() ? run_all_ready<true>() : run_all_
 
 template <bool kWatched>
 void SharedWorker::run_all_ready() {
-  is_worth_looking_ = false;
-  (void)take_from_injection();  // once per tick, however busy we are ourselves
+  (void)hunt_.take_from_outside();
   if (queues_.has_ready()) {
-    naps_.begin_again();
-    if (is_searching_) found_something();
+    hunt_.found_work();
     if (group_.idle.somebody_naps()) [[unlikely]]
       call_if_it_pays();
   }
-  for (uint32_t turns = turns_per_tick_; turns > 0; --turns) {
+  const uint64_t last_step = steps() + uint64_t{kMessagesForATurn} * turns_per_tick_;
+  for (uint32_t left = turns_per_tick_; left > 0 && steps() < last_step;) {
+    const uint32_t turns = std::min(left, kTurnsInAStretch);
+    left -= turns;
+    if (!run_some<kWatched>(turns)) return;
+    (void)hunt_.take_from_outside();  // however busy it is itself
+  }
+}
+
+// False: the tick is over.
+template <bool kWatched>
+bool SharedWorker::run_some(uint32_t turns) {
+  for (; turns > 0; --turns) {
     base::Runnable* work = queues_.next();
     if (work == nullptr) {
-      if (!look_around()) return;
-      work = queues_.next();
-      if (work == nullptr) return;
-      naps_.begin_again();
-      if (is_searching_) found_something();
+      work = find_work();
+      if (work == nullptr) return false;
     }
     run_work<kWatched>(*work);
     if (stop_was_requested()) [[unlikely]]
-      return;
+      return false;
   }
+  return true;
 }
 
-void SharedWorker::found_something() noexcept {
-  is_searching_ = false;
-  // There may be more where this came from.
-  if (group_.idle.end_search()) group_.wake_one();
+base::Runnable* SharedWorker::find_work() noexcept {
+  if (!hunt_.look_around([this]() noexcept { return others_left_something(); })) return nullptr;
+  base::Runnable* work = queues_.next();
+  if (work != nullptr) hunt_.found_work();
+  return work;
 }
 
-bool SharedWorker::look_around() noexcept {
-  if (search_once()) return true;
-  if (group_.size() == 1) return false;
-  for (uint32_t round = 0; round < rounds_; ++round) {
-    for (int i = 0; i < 8; ++i) base::spin_hint();
-    const bool for_us_alone = others_left_something();  // the tick takes it
-    if (!for_us_alone && !search_once()) continue;
-    rounds_ = kMostRounds;  // it has paid
-    return !for_us_alone;
-  }
-  return false;
-}
-
-bool SharedWorker::search_once() noexcept {
-  if (take_from_injection()) return true;
-  if (group_.size() == 1) return false;
-  if (!is_searching_) is_searching_ = group_.idle.begin_search();
-  return is_searching_ && steal();
-}
-
-bool SharedWorker::take_from_injection() noexcept {
-  const uint32_t share = group_.options.steal_batch;
-  const uint32_t taken =
-      group_.injection.take(share, [&](base::Runnable& work) { queues_.push_back(work); });
-  // The first of them may run for long. Who searches does this when it stops searching.
-  if (taken > 1 && !is_searching_) group_.wake_one();
-  return taken > 0;
+// Its part of what waits outside. Small, so that the lock is not held for long, but never so small
+// that those who are busy themselves let it pile up.
+uint32_t SharedWorker::share_from_outside() const noexcept {
+  const uint64_t part = group_.injection.size() / group_.size();
+  return std::max(group_.options.steal_batch,
+                  static_cast<uint32_t>(std::min<uint64_t>(part, kMostFromOutside)));
 }
 
 bool SharedWorker::steal() noexcept {
@@ -159,7 +145,7 @@ bool SharedWorker::rob(uint32_t victim, uint64_t now_ns) noexcept {
   if (!victims_[victim].may_be_looked_at(now_ns)) return false;
   const WorkerLoad load = other.load();
   if (!victims_[victim].is_worth_it(load, steps(), now_ns) || !take()) return false;
-  if (victims_[victim].is_in_long_turn()) naps_.note_long_turn();
+  if (victims_[victim].is_in_long_turn()) hunt_.note_long_turn();
   victims_[victim].note_theft(load, steps(), now_ns);
   return true;
 }
@@ -172,22 +158,10 @@ void SharedWorker::call_if_it_pays() noexcept {
 // ---- sleeping ----
 
 uint64_t SharedWorker::allowed_sleep_ns(uint64_t wait_ns) noexcept {
-  group_.idle.begin_sleep(index, is_searching_);
-  is_searching_ = false;
-  // Everyone looks once more, not only the last who searched: one that was not let search may be
-  // the only one left awake.
-  is_worth_looking_ = group_.has_stealable(index);
-  // Spinning did not pay: less next time, and now and then a try whether it would again.
-  rounds_ = ++sleeps_ % 16 == 0 ? std::max(rounds_, 16u) : rounds_ / 2;
-  if (is_worth_looking_) {
-    // Awake for the others, who need not wake it.
-    is_napping_ = group_.idle.begin_nap(index);
-    is_searching_ = !is_napping_;
-    if (is_searching_ || !group_.injection.empty()) return 0;
-    return std::min(wait_ns, naps_.next_ns(siblings_get_on()));
-  }
-  if (system.alive_count() == 0) group_.nobody_is_left();
-  return wait_ns;
+  const uint64_t allowed_ns = hunt_.begin_sleep(wait_ns);
+  const bool is_for_good = allowed_ns != 0 && !hunt_.is_napping();
+  if (is_for_good && system.alive_count() == 0) group_.nobody_is_left();
+  return allowed_ns;
 }
 
 // Is none of those whose work it leaves to them in a long turn, as far as a moment tells?
@@ -209,13 +183,7 @@ bool SharedWorker::gets_on() const noexcept {
 }
 
 void SharedWorker::woke_up() noexcept {
-  if (is_napping_) {
-    is_napping_ = false;
-    if (group_.idle.end_nap(index)) naps_.begin_again();
-  } else if (!is_searching_) {
-    is_searching_ = group_.idle.end_sleep(index);
-    naps_.begin_again();
-  }
+  hunt_.woke_up();
   if (group_.watch != nullptr) group_.watch->somebody_woke();
 }
 

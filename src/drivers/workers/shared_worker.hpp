@@ -1,6 +1,7 @@
 // A worker among several: a worker whose ready queues others may steal from, and that steals when
 // it has nothing to do. The tick, the wheel, the reactor and the sleep are the worker's own; this
-// says what is ready, where woken work goes, and what to try before sleeping.
+// says what is ready, where woken work goes, and whom to rob. What it tries before it sleeps is its
+// job hunt.
 //
 //   next turn ◀── own queues ◀── injection ◀── a random sibling's queues
 //                     nothing: look around a while longer, if that has paid lately, then sleep
@@ -13,6 +14,7 @@
 #pragma once
 
 #include "drivers/loop/worker.hpp"
+#include "drivers/workers/job_hunt.hpp"
 #include "drivers/workers/ready_queues.hpp"
 #include "drivers/workers/worker_group.hpp"
 
@@ -57,19 +59,23 @@ class SharedWorker final : public Worker {
 
  protected:
   void run_ready() override;
-  bool has_ready() noexcept override { return queues_.has_ready() || is_worth_looking_; }
+  bool has_ready() noexcept override { return queues_.has_ready(); }
   uint64_t allowed_sleep_ns(uint64_t wait_ns) noexcept override;
   void woke_up() noexcept override;
   void tell_of_calls(uint64_t waiting) noexcept override { group_.tell_high(waiting); }
   void ready_from_outside(base::Runnable& work) noexcept override { queues_.push_pinned(work); }
 
  private:
+  friend class JobHunt<SharedWorker>;
+
   base::LifoSlot* own_lifo() noexcept override { return &queues_.lifo(); }
   [[nodiscard]] bool is_stuck() const noexcept {
     return stuck_.load(std::memory_order_relaxed);  // a hint
   }
   template <bool kWatched>
   void run_all_ready();
+  template <bool kWatched>
+  [[nodiscard]] bool run_some(uint32_t turns);
   void submit_otherwise(base::Runnable& work) noexcept;
   void push_back_and_tell(base::Runnable& work) noexcept;
   // There is something new that others may take.
@@ -77,29 +83,28 @@ class SharedWorker final : public Worker {
     if (queues_.has_thieves()) group_.wake_one();
   }
   void submit_last_otherwise(base::Runnable& work, bool is_fed_by_others) noexcept;
-  // More work into the own queues. False: there is none to be had.
-  [[nodiscard]] bool look_around() noexcept;
-  [[nodiscard]] bool search_once() noexcept;
-  [[nodiscard]] bool take_from_injection() noexcept;
+  // Elsewhere, when its own queues are empty; nullptr: there is none to be had.
+  [[nodiscard]] base::Runnable* find_work() noexcept;
+  [[nodiscard]] uint32_t share_from_outside() const noexcept;
+  [[nodiscard]] WorkerGroup& group() noexcept { return group_; }
+  void keep(base::Runnable& work) noexcept { queues_.push_back(work); }
   [[nodiscard]] bool steal() noexcept;
   [[nodiscard]] bool rob(uint32_t victim, uint64_t now_ns) noexcept;
-  void found_something() noexcept;
   void call_if_it_pays() noexcept;
   [[nodiscard]] bool siblings_get_on() noexcept;
 
-  static constexpr uint32_t kMostRounds = 256;
+  // A tick is over sooner if its turns are long: I/O and timers wait for it. Work from outside is
+  // looked at more often, and is given its part of the turns.
+  static constexpr uint32_t kMessagesForATurn = 2;
+  static constexpr uint32_t kTurnsInAStretch = 32;
+  static constexpr uint32_t kMostFromOutside = 128;
   static constexpr int kMoment = 64;  // of pauses: about a microsecond
 
   WorkerGroup& group_;
   ReadyQueues queues_;
-  bool is_searching_ = false;
-  bool is_worth_looking_ = false;  // the last look before a sleep saw something
-  uint32_t rounds_ = kMostRounds;  // of spinning before the next sleep
-  uint32_t sleeps_ = 0;
-  bool is_napping_ = false;   // others have work that does not pay yet to take: for a while only
+  JobHunt<SharedWorker> hunt_;
   base::SteadyClock steady_;  // for what takes real time, whatever the time of the actors is
   Victim victims_[Idle::kMaxWorkers];
-  Naps naps_;
 
   alignas(64) base::Atomic<bool> stuck_{false};
 };
