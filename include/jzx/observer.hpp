@@ -40,7 +40,10 @@ class Observer {
   // has begun with no more than half of the mark. Told at the beginning of a turn.
   virtual void mailbox_high(ActorId, uint32_t /*queued*/) {}
   // A handler has been running for longer than the runtime's stall_limit; told again each time that
-  // has doubled, from a thread of its own. `message` is the type of the message.
+  // has doubled, from a thread of its own. `message` is the type of the message. What is none:
+  // "its start"; "its end", an on_stop or a destructor; "after a wait", a fiber or a coroutine that
+  // went on; and, with 0 for the actor, "a continuation": a callback of a future that runs on a
+  // worker in nobody's turn.
   virtual void handler_stalled(ActorId, const char* /*message*/, uint64_t /*running_ms*/) {}
   // More work than the mark waits for the workers, from outside of them. Once until it has halved.
   virtual void injection_high(uint64_t /*waiting*/) {}

@@ -11,9 +11,13 @@ const MessageType raw_message_type{"raw",   &raw_message_type, nullptr,
                                    nullptr, &raw_message_type, false};
 
 void tell_stall_on_stderr(ActorId id, const char* message, uint64_t running_ms) noexcept {
-  std::fprintf(stderr, "jzx: actor %llx has been handling a message (%s) for %llu ms\n",
-               static_cast<unsigned long long>(id), message,
-               static_cast<unsigned long long>(running_ms));
+  const auto time = static_cast<unsigned long long>(running_ms);
+  if (id == core::kNobody) {
+    std::fprintf(stderr, "jzx: %s has been running on a worker for %llu ms\n", message, time);
+  } else {
+    std::fprintf(stderr, "jzx: actor %llx has been busy with one thing (%s) for %llu ms\n",
+                 static_cast<unsigned long long>(id), message, time);
+  }
 }
 
 void tell_deadlock_on_stderr(const char* cycle) noexcept {
@@ -97,6 +101,45 @@ const char* to_string(ExitReason reason) noexcept {
 }  // namespace jzx
 
 namespace jzx::core {
+
+namespace {
+
+// Nobody sends these: they are names.
+constexpr MessageType named(const char* name, const MessageType& self) noexcept {
+  return {name, &self, nullptr, nullptr, &self, false};
+}
+
+constexpr MessageType io_event = named("jzx::IoEvent", io_event);
+constexpr MessageType child_exit = named("jzx::ChildExit", child_exit);
+constexpr MessageType child_restart = named("jzx::ChildRestart", child_restart);
+constexpr MessageType down = named("jzx::Down", down);
+constexpr MessageType exit_of_other = named("jzx::Exit", exit_of_other);
+constexpr MessageType signal_event = named("jzx::SignalEvent", signal_event);
+
+}  // namespace
+
+const MessageType end_step = named("its end", end_step);
+const MessageType resumed_step = named("after a wait", resumed_step);
+const MessageType callback_step = named("a continuation", callback_step);
+
+const MessageType* type_of_notice(const Envelope& envelope) noexcept {
+  const auto& raw = *reinterpret_cast<const RawMessage*>(envelope.storage);
+  switch (static_cast<SystemTag>(raw.tag)) {
+    case SystemTag::io:
+      return &io_event;
+    case SystemTag::child_exit:
+      return &child_exit;
+    case SystemTag::child_restart:
+      return &child_restart;
+    case SystemTag::down:
+      return &down;
+    case SystemTag::exit:
+      return &exit_of_other;
+    case SystemTag::signal:
+      return &signal_event;
+  }
+  return envelope.type;
+}
 
 namespace {
 

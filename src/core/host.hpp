@@ -61,6 +61,14 @@ class Tap {
   ~Tap() = default;
 };
 
+// What a host is busy with that is no message, as messages are named by their types. An actor ends:
+// its on_stop, its destructor, the unwinding of its fiber.
+extern const MessageType end_step;
+// A fiber or a coroutine goes on.
+extern const MessageType resumed_step;
+// Somebody is called back, mostly outside of any turn.
+extern const MessageType callback_step;
+
 class Host : public base::Executor {
  public:
   // `index` numbers the hosts that have timers, from 0; kNoTimers: its timers are another's.
@@ -210,6 +218,7 @@ class Host : public base::Executor {
   base::Atomic<ActorId> acting_{kNobody};
   base::Atomic<uint64_t> steps_{0};
   base::Atomic<const MessageType*> handling_{nullptr};
+  base::Atomic<uint64_t> other_steps_{0};
 
  public:
   alignas(64) base::RunQueue ready;  // of work that only this thread runs
@@ -251,6 +260,18 @@ class Host : public base::Executor {
     base::add_alone<uint64_t>(steps_, 1);
   }
   [[nodiscard]] uint64_t steps() const noexcept { return steps_.load(std::memory_order_relaxed); }
+  // The same of what is no message, and in no turn's budget. relaxed, all: as above.
+  void note_other_step(const MessageType* what) noexcept {
+    name_step(what);
+    base::add_alone<uint64_t>(other_steps_, 1);
+  }
+  [[nodiscard]] uint64_t all_steps() const noexcept {
+    return steps() + other_steps_.load(std::memory_order_relaxed);
+  }
+  // A better name for the last step than its type.
+  void name_step(const MessageType* what) noexcept {
+    handling_.store(what, std::memory_order_relaxed);
+  }
   [[nodiscard]] const MessageType* handling() const noexcept {
     return handling_.load(std::memory_order_relaxed);
   }
@@ -308,6 +329,39 @@ class Ending {
   const Fate fate_;
   Host& host_;
   const Fate* const outer_;
+};
+
+// For the length of a scope: the host is busy with something that is no message, perhaps in the
+// middle of one. Who watches counts that one anew from its end.
+class Aside {
+ public:
+  Aside(Host& host, const MessageType& what) noexcept : host_(host), outer_(host.handling()) {
+    host.note_other_step(&what);
+  }
+  ~Aside() { host_.note_other_step(outer_); }
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+
+ private:
+  Host& host_;
+  const MessageType* const outer_;
+};
+
+// While a body is ended: on_stop and the destructor run in the name of the actor.
+class LastActs {
+ public:
+  LastActs(Host& host, const Actor& actor) noexcept
+      : host_(host), aside_(host, end_step), outer_(host.acting()) {
+    host.set_acting(actor.id());  // the sender of what on_stop sends
+  }
+  ~LastActs() { host_.set_acting(outer_); }
+  LastActs(const LastActs&) = delete;
+  LastActs& operator=(const LastActs&) = delete;
+
+ private:
+  Host& host_;
+  const Aside aside_;
+  const ActorId outer_;
 };
 
 // The lock of a host's timers, for the length of a scope; nothing where there is one thread only.

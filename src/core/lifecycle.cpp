@@ -308,10 +308,10 @@ void close_bonds(System& system, Actor& actor) noexcept {
 // Inlined: one call less for everybody who ends.
 [[gnu::always_inline]] inline void destroy_body(Host& host, Actor& actor,
                                                 ExitReason reason) noexcept {
-  const ActorId outer = host.acting();
-  host.set_acting(actor.id());  // the sender of what on_stop sends
-  actor.kind->destroy(actor, host, reason);
-  host.set_acting(outer);
+  {
+    const LastActs in_its_name(host, actor);
+    actor.kind->destroy(actor, host, reason);
+  }
   if (actor.relations == nullptr) {
     actor.kind = nullptr;  // its bonds are closed, so nobody looks
   } else {
@@ -437,12 +437,12 @@ void stop_child(Host& host, Actor& actor, ActorId youngest) noexcept {
 }  // namespace
 
 void drain_mailbox(Host& host, Actor& actor, DeadLetterReason reason) noexcept {
-  const ActorId id = actor.id();
+  const Aside aside(host, callback_step);  // of those who wait for an answer
   while (Envelope* envelope = take(actor)) {
     if ((envelope->flags & Envelope::kSystem) != 0) {
       host.discard(*envelope);
     } else {
-      host.dead_letter(id, *envelope, reason);
+      host.dead_letter(actor.id(), *envelope, reason);
     }
   }
 }

@@ -74,4 +74,10 @@ struct Notice : Envelope {
   base::Atomic<bool> is_void_{false};
 };
 
+// For people. All notices have one type in common; here each has one of its own, by its tag.
+[[nodiscard]] const MessageType* type_of_notice(const Envelope& envelope) noexcept;
+[[nodiscard]] inline const MessageType* type_to_show(const Envelope& envelope) noexcept {
+  return (envelope.flags & Envelope::kNotice) == 0 ? envelope.type : type_of_notice(envelope);
+}
+
 }  // namespace jzx::core

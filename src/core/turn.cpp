@@ -19,6 +19,7 @@ bool Turn::is_for_body(Host& host, Actor& actor, const Envelope& envelope) noexc
   if ((envelope.flags & Envelope::kTapped) != 0 && host.tap != nullptr) {
     host.tap->taken(actor, envelope);
   }
+  if ((envelope.flags & Envelope::kNotice) != 0) host.name_step(type_of_notice(envelope));
   return !is_withdrawn(envelope);
 }
 
@@ -74,7 +75,7 @@ Envelope* Turn::hold() noexcept {
 bool Turn::take_held(Envelope& envelope) noexcept {
   JZX_ASSERT(in_hand_ == nullptr);
   uncount_held(actor, envelope);
-  host.note_step(envelope.type);
+  host.note_step(type_to_show(envelope));
   if (is_withdrawn(envelope)) return host.finish(envelope), false;
   in_hand_ = &envelope;
   return true;
@@ -110,11 +111,14 @@ bool run_by_hand(Host& host, Actor& actor, uint32_t messages) {
       actor.attention.fetch_and(static_cast<uint8_t>(~kReadyByHand), std::memory_order_acq_rel);
   if ((before & kReadyByHand) == 0) return false;
   if (messages == 0) return actor.note_ready_by_hand(), false;
-  const ActorId outer = host.acting();  // it may be polled from inside another's handler
+  // It may be polled from inside another's handler.
+  const ActorId outer = host.acting();
+  const MessageType* outer_step = host.handling();
   const uint32_t usual = std::exchange(host.messages_per_turn, messages);
   actor.run(host);
   host.messages_per_turn = usual;
   host.set_acting(outer);
+  host.note_other_step(outer_step);
   return true;
 }
 
@@ -150,6 +154,7 @@ void settle(Host& host, Actor& actor, Turn& turn, Outcome outcome) {
   if (outcome == Outcome::failed) {
     // Who asked what it failed at hears why.
     const Ending because(host, host.exit_reason, host.exit_text);
+    const Aside aside(host, callback_step);
     turn.finish();
   } else {
     turn.finish();
@@ -236,7 +241,10 @@ bool attend(Host& host, Actor& actor) {
   // Where others may ask meanwhile, the hint goes before the look: one that comes after it stays
   // for the next turn.
   if (host.system.is_shared && actor.has_note(kExitHint)) actor.take_exit_hint();
-  if (actor.state.exit_requested()) return obey_exit_request(host, actor), false;
+  if (actor.state.exit_requested()) {
+    host.note_other_step(&end_step);
+    return obey_exit_request(host, actor), false;
+  }
   if (!host.system.is_shared) actor.unnote(kExitHint);
   if (actor.has_note(kMeasured)) measure(host, actor);
   return true;  // the hint was meant for one who lived here before

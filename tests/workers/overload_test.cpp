@@ -31,6 +31,9 @@ struct Watch final : Observer {
     stalled_id = id;
     stalled_type = message;
     EXPECT_GE(running_ms, 20u);
+    const auto since_sent = std::chrono::steady_clock::now() - sent;
+    EXPECT_LE(running_ms, std::chrono::duration_cast<std::chrono::milliseconds>(since_sent).count())
+        << "it cannot have run for longer than there was anything to do";
     told.set_value();
   }
   void injection_high(uint64_t waiting) override {
@@ -39,6 +42,7 @@ struct Watch final : Observer {
   }
   std::atomic<uint64_t> dropped{0};
   std::atomic<int> stalls{0};
+  std::chrono::steady_clock::time_point sent;  // what stalls
   ActorId stalled_id = 0;
   std::string stalled_type;
   std::promise<void> told;
@@ -100,6 +104,7 @@ TEST(StallWatch, TellsOfAHandlerThatRunsTooLong) {
   std::promise<void> gate;
   Runtime runtime = Runtime::builder().workers(1).stall_limit(20ms).observer(watch).build();
   const auto slow = runtime.spawn<Slow>(gate.get_future().share());
+  watch.sent = std::chrono::steady_clock::now();
   ASSERT_EQ(slow.send(Block{}), Errc::ok);
   watch.told.get_future().wait();
   gate.set_value();

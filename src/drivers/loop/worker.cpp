@@ -116,7 +116,10 @@ void Worker::fire_due() {
     if (timer == nullptr) return;
     if (is_watched()) [[unlikely]]
       witness_->begin_timer(*timer);
-    timer->fire(*this);
+    {
+      const core::Aside aside(*this, core::callback_step);
+      timer->fire(*this);
+    }
     if (is_watched()) [[unlikely]]
       witness_->end_work();
   }

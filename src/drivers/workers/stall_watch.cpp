@@ -37,47 +37,58 @@ void StallWatch::rouse() noexcept {
 
 void StallWatch::run() noexcept {
   std::unique_lock hold(mutex_);
+  forget();
   while (!is_stopping_) {
     dozes_.store(true, std::memory_order_seq_cst);  // before the look; see the head of the file
     if (group_.idle.everybody_sleeps()) {
       changed_.wait(hold, [&] { return is_stopping_ || !dozes_.load(std::memory_order_relaxed); });
+      forget();
     }
     dozes_.store(false, std::memory_order_relaxed);  // a worker that misses this rouses in vain
     changed_.wait_for(hold, std::chrono::milliseconds(kTickMs), [&] { return is_stopping_; });
     if (is_stopping_) return;
     hold.unlock();
-    look();
+    for (uint32_t i = 0; i < group_.size(); ++i) look_at(group_.worker(i), seen_[i]);
     hold.lock();
   }
 }
 
-void StallWatch::look() noexcept {
-  const uint64_t now_ns = clock_.now_ns();
-  for (uint32_t i = 0; i < group_.size(); ++i) look_at(i, now_ns);
+void StallWatch::forget() noexcept {
+  for (uint32_t i = 0; i < group_.size(); ++i) seen_[i] = {};
 }
 
-void StallWatch::look_at(uint32_t worker, uint64_t now_ns) noexcept {
-  SharedWorker& one = group_.worker(worker);
-  Seen& seen = seen_[worker];
-  const core::ActorId actor = one.acting();
-  const uint64_t steps = one.steps();
-  if (steps != seen.steps || actor == core::kNobody) {
-    seen = {steps, now_ns, limit_ns_};
-    return one.mark_stuck(false);
+void StallWatch::look_at(SharedWorker& worker, Seen& seen) noexcept {
+  const Doing doing = doing_of(worker);
+  // The clock is read behind that: what is seen for the first time has begun before.
+  const uint64_t now_ns = clock_.now_ns();
+  if (doing.is_nothing() || doing != seen.doing) {
+    seen = {doing, now_ns, limit_ns_};
+    return worker.mark_stuck(false);
   }
-  one.mark_stuck(true);
-  if (one.has_stealable()) group_.wake_one();
+  worker.mark_stuck(true);
+  if (worker.has_stealable()) group_.wake_one();
   const uint64_t running_ns = now_ns - seen.since_ns;
   if (limit_ns_ == 0 || running_ns < seen.tell_at_ns) return;
-  seen.tell_at_ns = running_ns * 2;  // and again when it has doubled
-  const MessageType* type = one.handling();
-  const char* name = type != nullptr ? type->name : "its start";
-  const uint64_t running_ms = running_ns / base::kNanosPerMilli;
+  if (doing_of(worker) != doing) return;  // and it still is
+  seen.tell_at_ns = running_ns * 2;       // and again when it has doubled
+  tell(doing, running_ns / base::kNanosPerMilli);
+}
+
+void StallWatch::tell(const Doing& doing, uint64_t running_ms) noexcept {
+  const char* what = doing.type != nullptr ? doing.type->name : "its start";
   if (Observer* observer = group_.system.observer()) {
-    observer->handler_stalled(actor, name, running_ms);
+    observer->handler_stalled(doing.actor, what, running_ms);
   } else {
-    tell_stall_on_stderr(actor, name, running_ms);
+    tell_stall_on_stderr(doing.actor, what, running_ms);
   }
+}
+
+StallWatch::Doing StallWatch::doing_of(const SharedWorker& worker) noexcept {
+  return {worker.acting(), worker.all_steps(), worker.handling()};
+}
+
+bool StallWatch::Doing::is_nothing() const noexcept {
+  return actor == core::kNobody && type != &core::callback_step;
 }
 
 }  // namespace jzx::drivers

@@ -1,12 +1,21 @@
-// Looks after the workers from a thread of its own: a handler that runs for too long is told of,
-// with the actor, the message and how long; and what waits in the lifo slot of a worker that is
-// stuck in one turn is given free for others to take.
+// Looks after the workers from a thread of its own: what runs for too long is told of, with the
+// actor, the message and how long; and what waits in the lifo slot of a worker that is stuck in one
+// turn is given free for others to take.
 //
-// A worker leaves two words behind for every message it takes: how many it has taken, and of what
-// type this one is. The watch looks at them every kTickMs while any worker is awake. Where the
-// number has not moved the handler has been running since the last look; so a time that it tells is
+// A worker leaves behind, for every message it takes, how many it has taken and of what type this
+// one is; and whose turn it is. What is no message leaves the same: the end of an
+// actor, a fiber or a coroutine that goes on after a wait, a timer that calls somebody back. The
+// watch looks at it every kTickMs while any worker is awake. Where nothing has changed it is still
+// the same, which has been running since the look at which it was new; so a time that it tells is
 // too short by at most a tick, and nothing needs to read a clock per message. While all workers
-// sleep it sleeps too, without a timeout; the first worker that wakes up wakes it.
+// sleep it sleeps too, without a timeout, and forgets what it has seen; the first worker that wakes
+// up wakes it.
+//
+// What runs in the middle of something else (a manual actor that a handler polls, the mail of one
+// that a handler ends) counts for itself, and that begins anew behind it. After a yield() the time
+// is right, but the name may be that of what another actor has done meanwhile: a name for it would
+// cost every yield. Not seen: threads that are no workers, and what a completion of the reactor
+// calls back (it comes from inside the sleep of its worker, where tasks and fibers are only woken).
 //
 // No wake-up is lost: it says that it dozes and then looks whether anybody is awake; a worker
 // counts itself awake and then looks whether the watch dozes. All four are sequentially consistent.
@@ -20,10 +29,12 @@
 #include "base/atomic.hpp"
 #include "base/clock.hpp"
 #include "base/thread.hpp"
+#include "core/actor.hpp"
 #include "drivers/workers/idle.hpp"
 
 namespace jzx::drivers {
 
+class SharedWorker;
 class WorkerGroup;
 
 class StallWatch {
@@ -37,6 +48,9 @@ class StallWatch {
   [[nodiscard]] bool start() noexcept;
   void stop() noexcept;
 
+  // For tests. relaxed: a snapshot.
+  [[nodiscard]] bool is_dozing() const noexcept { return dozes_.load(std::memory_order_relaxed); }
+
   void somebody_woke() noexcept {
     // seq_cst: after the worker counted itself awake; see above.
     if (dozes_.load(std::memory_order_seq_cst)) [[unlikely]]
@@ -44,17 +58,28 @@ class StallWatch {
   }
 
  private:
+  // What a worker is busy with.
+  struct Doing {
+    core::ActorId actor = core::kNobody;
+    uint64_t steps = 0;
+    const MessageType* type = nullptr;  // null: its start
+
+    [[nodiscard]] bool operator==(const Doing&) const noexcept = default;
+    [[nodiscard]] bool is_nothing() const noexcept;
+  };
   // What was seen of one worker at the last look.
   struct Seen {
-    uint64_t steps = 0;
-    uint64_t since_ns = 0;    // when this number was first seen
+    Doing doing;
+    uint64_t since_ns = 0;    // when it was first seen
     uint64_t tell_at_ns = 0;  // how long it must have run to be told of (again)
   };
 
   static void* thread_main(void* self) noexcept;
   void run() noexcept;
-  void look() noexcept;
-  void look_at(uint32_t worker, uint64_t now_ns) noexcept;
+  void forget() noexcept;
+  void look_at(SharedWorker& worker, Seen& seen) noexcept;
+  [[nodiscard]] static Doing doing_of(const SharedWorker& worker) noexcept;
+  void tell(const Doing& doing, uint64_t running_ms) noexcept;
   void rouse() noexcept;
 
   WorkerGroup& group_;

@@ -28,7 +28,10 @@ class CoroutineKind final : public core::Kind {
     return go_on(task, turn);
   }
 
-  Outcome resume(Actor& actor, Turn& turn) const override { return go_on(task_of(actor), turn); }
+  Outcome resume(Actor& actor, Turn& turn) const override {
+    turn.host.note_other_step(&core::resumed_step);
+    return go_on(task_of(actor), turn);
+  }
 
   Outcome stop(Actor& actor, Turn& turn) const override {
     SpawnedTask& task = task_of(actor);

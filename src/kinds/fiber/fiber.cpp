@@ -145,6 +145,7 @@ bool Fiber::suspend() noexcept {
   if (is_asked_to_end) return note_wait_in_vain(), false;
   prepare_to_leave(Outcome::suspended);
   detail::leave_stack(*this);
+  note_resumed();
   return !is_asked_to_end;
 }
 
@@ -195,6 +196,7 @@ void Fiber::note_wait_in_vain() noexcept {
 void Fiber::give_way() noexcept {
   prepare_to_leave(Outcome::budget_spent);
   detail::leave_stack(*this);
+  note_resumed();
 }
 
 void Fiber::note_exit(ExitReason reason, std::string_view text) noexcept {
@@ -214,6 +216,8 @@ void Fiber::exit(ExitReason reason, std::string_view text) {
 inline void Fiber::begin_yield() {
   if (is_guarding_ || is_asked_to_end) [[unlikely]]
     begin_unusual_yield();
+  // Before and not behind it: the way back does not touch the library.
+  turn_->host.note_other_step(&core::resumed_step);
   prepare_to_leave(Outcome::budget_spent);
 }
 
@@ -237,6 +241,7 @@ bool Fiber::is_sleeping(Wait& why) {
     return true;
   }
   deadline_.cancel();
+  note_resumed();
   if (is_asked_to_end) why = killed();
   return false;
 }

@@ -160,6 +160,10 @@ class Fiber : public Switch, private RunningStack {
   [[noreturn]] static void refuse_to_wait_in_guard();
   static void prepare_thread() noexcept;
   [[gnu::always_inline]] core::Outcome run_body() noexcept;
+  // What follows is no message's: for who watches this host.
+  void note_resumed() noexcept {
+    turn_->host.note_other_step(is_asked_to_end ? &core::end_step : &core::resumed_step);
+  }
   void prepare_to_leave(core::Outcome outcome) noexcept;
   void put_aside() noexcept;
   void drop_kept(core::Host& host, core::Actor& owner) noexcept;

@@ -148,7 +148,10 @@ inline void Fiber::look_for_mail(detail::Receive& receive) {
 
 void Fiber::wait_for_mail(detail::Receive& receive) noexcept {
   Outcome pause = turn_->pause();
-  if (receive.timeout_ms == 0 && has_polled_enough()) pause = Outcome::budget_spent;
+  if (receive.timeout_ms == 0 && has_polled_enough()) {
+    pause = Outcome::budget_spent;
+    note_resumed();  // before, as for a yield
+  }
   receive.is_waiting = pause != Outcome::wants_mail || is_in_time(receive);
   if (receive.is_waiting) {
     prepare_to_leave(pause);
@@ -169,6 +172,7 @@ bool Fiber::is_in_time(const detail::Receive& receive) noexcept {
     deadline_.arm(turn_->host, turn_->actor, static_cast<uint64_t>(receive.timeout_ms));
   } else if (deadline_.has_passed()) {
     deadline_.cancel();
+    note_resumed();
     return false;
   }
   return true;

@@ -340,7 +340,7 @@ class HandlersKind final : public core::Kind {
     for (uint32_t left = (turn.host.messages_per_turn + 1) / 2; left > 0; --left) {
       detail::Handling* handling = extras.handlings.take_ready();
       if (handling == nullptr) break;
-      turn.host.note_step(handling->envelope->type);
+      turn.host.note_step(core::type_to_show(*handling->envelope));
       handling->host = &turn.host;
       if (!handling->run()) continue;
       extras.handlings.remove(*handling);
