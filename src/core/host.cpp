@@ -254,6 +254,11 @@ Host::~Host() {
   if (store != nullptr) store->end(system.allocator);
 }
 
+Host::Dying Host::show_dying(const Dying& who) noexcept {
+  std::lock_guard hold(dying_lock_);
+  return std::exchange(dying_, who);
+}
+
 void Host::submit_scheduled(Actor& actor) noexcept {
   if (inboxes == Inboxes::all) {
     if (is_to_be_queued(actor)) requeue(actor);

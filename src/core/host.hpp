@@ -4,6 +4,8 @@
 // Threads: post(), arm() and disarm() as the Executor says; the rest on the host's own thread.
 #pragma once
 
+#include <mutex>
+
 #include <jzx/errc.hpp>
 
 #include "base/atomic.hpp"
@@ -198,6 +200,20 @@ class Host : public base::Executor {
   // Tells the observer of a user message that nobody will handle, then discards it.
   void dead_letter(ActorId target, Envelope& envelope, DeadLetterReason reason) noexcept;
 
+  // The label of the actor whose body is ended here, for one who asks why it does not end: the
+  // actor itself may be nobody's any more by then. Answers what was shown before; any thread may
+  // look.
+  struct Dying {
+    ActorId id = kNobody;
+    const char* label = nullptr;
+  };
+  [[nodiscard]] Dying show_dying(const Dying& who) noexcept;
+  template <class See>
+  void see_dying(See&& see) {
+    std::lock_guard hold(dying_lock_);
+    see(dying_);
+  }
+
   // An actor was born or ended here. Written by this thread alone, read by whoever asks whether
   // anybody is alive; see System::alive_count().
   void count_birth() noexcept { count(births); }
@@ -294,6 +310,8 @@ class Host : public base::Executor {
   Host* next_host = nullptr;  // in the list of the system
 
  private:
+  base::SpinLock dying_lock_;
+  Dying dying_;  // under the lock
   base::Runnable filler_{nullptr};
   base::LifoSlot no_lifo_{filler_};
 
@@ -351,10 +369,19 @@ class Aside {
 class LastActs {
  public:
   LastActs(Host& host, const Actor& actor) noexcept
-      : host_(host), aside_(host, end_step), outer_(host.acting()) {
+      : host_(host),
+        aside_(host, end_step),
+        outer_(host.acting()),
+        is_labelled_(actor.label != nullptr) {
     host.set_acting(actor.id());  // the sender of what on_stop sends
+    if (is_labelled_) [[unlikely]]
+      outer_dying_ = host.show_dying({actor.id(), actor.label});
   }
-  ~LastActs() { host_.set_acting(outer_); }
+  ~LastActs() {
+    if (is_labelled_) [[unlikely]]
+      (void)host_.show_dying(outer_dying_);
+    host_.set_acting(outer_);
+  }
   LastActs(const LastActs&) = delete;
   LastActs& operator=(const LastActs&) = delete;
 
@@ -362,6 +389,8 @@ class LastActs {
   Host& host_;
   const Aside aside_;
   const ActorId outer_;
+  const bool is_labelled_;
+  Host::Dying outer_dying_;  // an on_stop may end others
 };
 
 // The lock of a host's timers, for the length of a scope; nothing where there is one thread only.

@@ -10,6 +10,8 @@ namespace jzx::runtime {
 
 namespace {
 
+constexpr const char* kEndIsRunning = "its on_stop or its destructor is still running";
+
 // Under its lock: the id of the live actor in this slot, or kNobody. Not by the actor's own word:
 // one that is just being born has not published it yet.
 ActorId id_of_live(core::System& system, core::Actor& actor, uint32_t slot) noexcept {
@@ -18,9 +20,12 @@ ActorId id_of_live(core::System& system, core::Actor& actor, uint32_t slot) noex
 }
 
 std::string reason_to_live(core::System& system, core::Actor& actor, ActorId id) {
-  bool is_running = false;
-  system.for_each_host([&](core::Host& host) { is_running |= host.acting() == id; });
-  if (is_running) return "its handler is still running";
+  const char* running = nullptr;
+  system.for_each_host([&](core::Host& host) {
+    if (host.acting() != id) return;
+    running = host.handling() == &core::end_step ? kEndIsRunning : "its handler is still running";
+  });
+  if (running != nullptr) return running;
   if (actor.relations != nullptr && !actor.relations->children.empty()) {
     const core::Actor& youngest = *actor.relations->children.back()->actor;
     return std::string("it waits for the end of its child ") +
@@ -85,7 +90,10 @@ std::vector<Straggler> RuntimeSystem::shut_down(uint64_t timeout_ns) {
     if (id == core::kNobody || std::any_of(alive.begin(), alive.end(), is_it)) return;
     Straggler straggler;
     straggler.id = id;
-    straggler.why = "its on_stop or its destructor is still running";
+    host.see_dying([&](const core::Host::Dying& dying) {
+      if (dying.id == id && dying.label != nullptr) straggler.name = dying.label;
+    });
+    straggler.why = kEndIsRunning;
     alive.push_back(std::move(straggler));
   });
   return alive;

@@ -140,13 +140,63 @@ struct SlowToEnd {
 };
 
 TEST_P(Shutdown, NamesTheOneWhoseEndIsStillRunning) {
-  const auto slow = runtime.spawn<SlowToEnd>(entered, release);
+  const auto slow = runtime.spawn_with<SlowToEnd>(named("slow"), entered, release);
   ASSERT_EQ(slow.send(Wait{}), Errc::ok);
   ASSERT_TRUE(entered.wait());
   const std::vector<StillAlive> alive = runtime.shutdown(10ms);
   ASSERT_EQ(alive.size(), 1u);
   EXPECT_EQ(alive[0].pid, slow.pid());
+  EXPECT_EQ(alive[0].name, "slow");
   EXPECT_NE(alive[0].why.find("on_stop"), std::string::npos) << alive[0].why;
+  release.open();
+  EXPECT_TRUE(runtime.shutdown(1min).empty());
+}
+
+// The same of a destructor.
+struct SlowToDie {
+  SlowToDie(Gate& the_entered, Gate& the_release) : entered(the_entered), release(the_release) {}
+  ~SlowToDie() {
+    entered.open();
+    (void)release.wait();
+  }
+  void on(Wait) {}
+  Gate& entered;
+  Gate& release;
+};
+
+TEST_P(Shutdown, NamesAChildWhoseEndIsStillRunningAndItsParent) {
+  const auto parent = runtime.spawn_with<Meek>(named("parent"));
+  SpawnOptions options = named("kid");
+  options.supervisor = parent;
+  const auto kid = runtime.spawn_with<SlowToDie>(options, entered, release);
+  ASSERT_EQ(runtime.stop(kid), Errc::ok);
+  ASSERT_TRUE(entered.wait());
+  const std::vector<StillAlive> alive = runtime.shutdown(0ms);
+  EXPECT_EQ(alive.size(), 2u);
+  const StillAlive* found = find(alive, kid);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->name, "kid");
+  EXPECT_NE(found->why.find("destructor"), std::string::npos) << found->why;
+  found = find(alive, parent);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->name, "parent");
+  EXPECT_NE(found->why.find("its child kid"), std::string::npos) << found->why;
+  release.open();
+  EXPECT_TRUE(runtime.shutdown(1min).empty());
+}
+
+// One that others hear of is still found by them, and its end is no handler all the same.
+TEST_P(Shutdown, SaysOfTheEndOfAMonitoredActorThatItIsItsEnd) {
+  const auto slow = runtime.spawn_with<SlowToEnd>(named("slow"), entered, release);
+  const auto meek = runtime.spawn<Meek>();
+  ASSERT_EQ(runtime.monitor(meek, slow), Errc::ok);
+  ASSERT_EQ(slow.send(Wait{}), Errc::ok);
+  ASSERT_TRUE(entered.wait());
+  const std::vector<StillAlive> alive = runtime.shutdown(0ms);
+  const StillAlive* found = find(alive, slow);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->name, "slow");
+  EXPECT_NE(found->why.find("on_stop"), std::string::npos) << found->why;
   release.open();
   EXPECT_TRUE(runtime.shutdown(1min).empty());
 }
