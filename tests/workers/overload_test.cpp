@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -177,6 +178,32 @@ TEST(InjectionMark, IsToldOfActorsThatHaveRunBefore) {
   EXPECT_EQ(watch.marks.load(), before + 1);
   gate.set_value();
   for (const auto& other : others) EXPECT_EQ(*runtime.block_on(other.ask(0)), 1u);
+}
+
+// Both kinds are work from outside: what counts is how many they are together.
+TEST(InjectionMark, IsToldOfNewActorsAndOfOthersTogether) {
+  for (const bool has_old_ones_first : {true, false}) {
+    Watch watch;
+    std::promise<void> gate;
+    std::promise<void> stuck;
+    Runtime runtime =
+        Runtime::builder().workers(1).injection_high_water(10).observer(watch).build();
+    const auto open = gate.get_future().share();
+    std::vector<ActorRef<Slow>> others;
+    for (int i = 0; i < 10; ++i) others.push_back(runtime.spawn<Slow>(open));
+    for (const auto& other : others) EXPECT_EQ(*runtime.block_on(other.ask(0)), 0u);
+    ASSERT_EQ(runtime.spawn<Stuck>(Stuck{&stuck, open}).send(Block{}), Errc::ok);
+    stuck.get_future().wait();
+    for (int i = 0; i < 10; ++i) others.push_back(runtime.spawn<Slow>(open));
+    if (!has_old_ones_first) std::reverse(others.begin(), others.end());
+    for (size_t i = 0; i < others.size(); ++i) {
+      EXPECT_EQ(watch.marks.load(), i > 10 ? 1 : 0);
+      ASSERT_EQ(others[i].send(Item{}), Errc::ok);
+    }
+    EXPECT_EQ(watch.highest.load(), 11u);
+    gate.set_value();
+    for (const auto& other : others) EXPECT_EQ(*runtime.block_on(other.ask(0)), 1u);
+  }
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ void Worker::take_injected() noexcept {
     work = next;
   }
   called_.take_all([&](uint32_t slot) -> core::Actor& { return *system.actors.find(slot); },
+                   [&](uint32_t count) { took_calls(count); },
                    [&](core::Actor& actor) {
                      __builtin_prefetch(reinterpret_cast<const std::byte*>(&actor) + kCacheLine, 1);
                      if (core::is_to_be_queued(actor)) ready_from_outside(actor);
@@ -201,9 +202,8 @@ void Worker::post(base::Runnable& work) {
 }
 
 void Worker::call(core::Actor& actor) noexcept {
-  const uint32_t waiting = called_.push(actor);
+  called_.push(actor);
   wake_up();
-  if (waiting == most_calls_ + 1) tell_of_calls(waiting);
 }
 
 void Worker::wake_up() noexcept {

@@ -169,9 +169,8 @@ class Worker : public core::Host {
   // is something to do after all.
   [[nodiscard]] virtual uint64_t allowed_sleep_ns(uint64_t wait_ns) noexcept { return wait_ns; }
   virtual void woke_up() noexcept {}
-  // So many actors have been scheduled by others and not been queued yet, one more than there may
-  // be before somebody is told. Any thread.
-  virtual void tell_of_calls(uint64_t /*waiting*/) noexcept {}
+  // So many calls have just been taken, all that there were.
+  virtual void took_calls(uint64_t /*count*/) noexcept {}
 
   [[nodiscard]] bool stop_was_requested() const noexcept {
     // relaxed: sooner or later is soon enough; the run looks again after the tick.
@@ -179,10 +178,10 @@ class Worker : public core::Host {
   }
   [[nodiscard]] bool others_left_something() noexcept;
   [[nodiscard]] bool is_own_thread() const noexcept { return current() == this; }
+  [[nodiscard]] const CallList& calls() const noexcept { return called_; }
 
   base::Prng prng_;
   uint32_t turns_per_tick_;
-  uint64_t most_calls_ = ~uint64_t{0} - 1;  // see tell_of_calls()
 
  private:
   template <bool kWatched>

@@ -14,7 +14,7 @@ SharedWorker::SharedWorker(WorkerGroup& group, base::Clock& clock, io::ReactorPt
   if (group.options.workers == 1) {
     inboxes = core::Inboxes::all;
     system.runner = this;
-    most_calls_ = group.options.injection_high_water;
+    group.injection.count_too(calls());
   }
   group.add(*this);
 }
@@ -69,6 +69,15 @@ void SharedWorker::submit_last_otherwise(base::Runnable& work, bool is_fed_by_ot
   if (is_fed_by_others && !queues_.push_next(work)) return;
   if (!is_fed_by_others) queues_.push_back(work);
   tell_others();
+}
+
+void SharedWorker::call(core::Actor& actor) noexcept {
+  Worker::call(actor);
+  group_.tell_if_high(group_.injection.note_call());
+}
+
+void SharedWorker::took_calls(uint64_t count) noexcept {
+  group_.tell_if_high(group_.injection.note_calls_taken(count));
 }
 
 bool SharedWorker::post_blocking(base::Runnable& work) { return group_.blocking->post(work); }

@@ -34,6 +34,7 @@ class SharedWorker final : public Worker {
   base::Executor& next_keeper() noexcept override { return group_.next_worker(); }
   void submit_elsewhere(base::Runnable& work) noexcept override;
   void submit_last(base::Runnable& work, bool is_fed_by_others) noexcept override;
+  void call(core::Actor& actor) noexcept override;
 
   // Work that is pinned here. Any thread.
   void post_pinned(base::Runnable& work) { Worker::post(work); }
@@ -62,7 +63,7 @@ class SharedWorker final : public Worker {
   bool has_ready() noexcept override { return queues_.has_ready(); }
   uint64_t allowed_sleep_ns(uint64_t wait_ns) noexcept override;
   void woke_up() noexcept override;
-  void tell_of_calls(uint64_t waiting) noexcept override { group_.tell_high(waiting); }
+  void took_calls(uint64_t count) noexcept override;
   void ready_from_outside(base::Runnable& work) noexcept override { queues_.push_pinned(work); }
 
  private:

@@ -31,7 +31,7 @@ void WorkerGroup::route(base::Runnable& work) noexcept {
 }
 
 void WorkerGroup::inject(base::Runnable& work) noexcept {
-  if (injection.push(work)) tell_high(injection.size());
+  tell_if_high(injection.push(work));
   wake_if_any(idle.worker_to_wake_or_call());
 }
 

@@ -55,8 +55,11 @@ class WorkerGroup {
   // Is there anything that an idle worker could take? `except` looks at its own queues itself.
   [[nodiscard]] bool has_stealable(uint32_t except) const noexcept;
 
-  // So much work from outside waits, which is more than the mark.
-  void tell_high(uint64_t waiting) noexcept;
+  // What the injection says about its mark.
+  void tell_if_high(uint64_t waiting) noexcept {
+    if (waiting != 0) [[unlikely]]
+      tell_high(waiting);
+  }
 
   // A worker found that no actor is alive.
   void nobody_is_left() noexcept { on_nobody_left(on_nobody_left_context); }
@@ -72,6 +75,7 @@ class WorkerGroup {
 
  private:
   void inject(base::Runnable& work) noexcept;
+  void tell_high(uint64_t waiting) noexcept;
   void wake(uint32_t worker) noexcept;
   void wake_if_any(uint32_t worker) noexcept {
     if (worker != Idle::kNone) [[unlikely]]

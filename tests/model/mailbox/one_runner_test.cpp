@@ -89,7 +89,7 @@ class Runner {
   // The next turn is due. False: nothing will ever be.
   [[nodiscard]] bool wait_for_turn() {
     for (;;) {
-      called_.take_all([&](uint32_t) -> core::Actor& { return actor; },
+      called_.take_all([&](uint32_t) -> core::Actor& { return actor; }, [](uint32_t) {},
                        [&](core::Actor& one) {
                          MODEL_ASSERT(one.slot.load(std::memory_order_relaxed) == kSlot);
                          submit();
@@ -428,9 +428,11 @@ TEST(CallList, LosesNoneOfThreeCallersAndHandsOverWhatTheyDid) {
     }
     scene.thread([&] {
       uint32_t taken = 0;
+      uint32_t counted = 0;
       bool has_first = false;
       while (taken < kCallers) {
         list.take_all([&](uint32_t slot) -> core::Actor& { return actors[slot]; },
+                      [&](uint32_t count) { counted += count; },
                       [&](core::Actor& actor) {
                         const uint32_t slot = core::slot_of(actor.own_id);
                         MODEL_ASSERT(actor.slot.load(std::memory_order_relaxed) == slot);
@@ -439,6 +441,7 @@ TEST(CallList, LosesNoneOfThreeCallersAndHandsOverWhatTheyDid) {
                         has_first |= slot == 0;
                         ++taken;
                       });
+        MODEL_ASSERT(counted == taken);
         if (taken < kCallers) base::yield_thread();
       }
     });
