@@ -437,19 +437,16 @@ void stop_child(Host& host, Actor& actor, ActorId youngest) noexcept {
 }  // namespace
 
 void drain_mailbox(Host& host, Actor& actor, DeadLetterReason reason) noexcept {
+  Envelope* envelope = take(actor);
+  if (envelope == nullptr) return;
   const Aside aside(host, callback_step);  // of those who wait for an answer
-  while (Envelope* envelope = take(actor)) {
+  for (; envelope != nullptr; envelope = take(actor)) {
     if ((envelope->flags & Envelope::kSystem) != 0) {
       host.discard(*envelope);
     } else {
       host.dead_letter(actor.id(), *envelope, reason);
     }
   }
-}
-
-uint32_t user_share(uint32_t mailbox_cap) noexcept {
-  const uint32_t share = mailbox_cap > kSystemReserve ? mailbox_cap - kSystemReserve : 1;
-  return std::min(share, StateWord::kMaxUserLimit);
 }
 
 Errc reserve(Host& host, ActorId& out) noexcept {

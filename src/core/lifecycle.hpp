@@ -55,9 +55,6 @@ void abort_start(Host& host, ActorId id) noexcept;
 // Takes effect before its next message. no_such_actor: gone, or asked before.
 [[nodiscard]] Errc request_exit(Host& host, ActorId id, ExitReason reason) noexcept;
 
-// The user's share of a mailbox of this capacity.
-[[nodiscard]] uint32_t user_share(uint32_t mailbox_cap) noexcept;
-
 // ---- for the turn ----
 
 // Most ends have nothing to say; a constant, since the text is long to clear.

@@ -5,6 +5,7 @@
 // member is for all of them; otherwise only finding actors and the depot are for other threads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 
@@ -21,6 +22,12 @@ namespace jzx::core {
 
 // Of a mailbox's capacity, this much is the system's.
 inline constexpr uint32_t kSystemReserve = 4;
+
+// The user's share of a mailbox of this capacity.
+[[nodiscard]] constexpr uint32_t user_share(uint32_t mailbox_cap) noexcept {
+  const uint32_t share = mailbox_cap > kSystemReserve ? mailbox_cap - kSystemReserve : 1;
+  return std::min(share, StateWord::kMaxUserLimit);
+}
 
 struct SystemOptions {
   base::Allocator allocator;
