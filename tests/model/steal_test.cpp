@@ -270,6 +270,9 @@ TEST(LifoSlot, KeepsWhatComesBackAfterATheft) {
     scene.join();
     MODEL_ASSERT(taken == 1);
     MODEL_ASSERT(slot.is_empty());
+    // Whatever was stolen: what is put there now can be.
+    slot.put(job);
+    MODEL_ASSERT(slot.steal() == &job);
   });
   EXPECT_GT(came_back, 0);
 }

@@ -1,195 +1,21 @@
 // core/one_runner.hpp and drivers/loop/call_list.hpp: the one thread that runs all actors sends to
 // them and schedules them without exchanges, while others send, wake, and ask to end.
-#include "core/one_runner.hpp"
+//
+// The host's source is included, so that mutations.txt can weaken what it does with them.
+#include "core/host.cpp"  // NOLINT
 
 #include <gtest/gtest.h>
 
-#include <deque>
+#include <array>
+#include <utility>
 
-#include "drivers/loop/call_list.hpp"
-#include "model/mailbox/scene.hpp"
+#include "model/mailbox/runner.hpp"
 
 namespace jzx::base::model {
 namespace {
 
 using core::Admission;
-using core::OwnSend;
 using core::Wake;
-
-// One actor and the thread that runs it. What drivers/loop/worker.cpp, core/send.hpp and
-// core/turn.cpp do about the shipped parts, it does too, and must be kept like them.
-class Runner {
- public:
-  static constexpr uint32_t kSlot = 3;
-  static constexpr int kOwn = 3;  // the sender of its own mail
-
-  explicit Runner(uint32_t limit) : limit_(limit) { move_in(); }
-
-  uint32_t move_in() {
-    actor.set_user_limit(limit_);
-    generation = actor.state.next_generation(Mailbox::kFirstGeneration);
-    actor.own_id = core::make_id(kSlot, generation);
-    actor.slot.store(kSlot, std::memory_order_relaxed);
-    last_.fill(0);
-    actor.state.open(generation, false);
-    return generation;
-  }
-
-  // ---- others ----
-
-  Admission send(Message& message) {
-    message.generation = generation;
-    const Admission admission = core::admit_user(actor, message.generation);
-    if (admission >= Admission::full) return admission;
-    count_in(message);
-    if (core::enqueue(actor, message.envelope, admission, core::Inboxes::none)) call();
-    return admission;
-  }
-  void wake_up(uint32_t whom) {
-    if (actor.state.wake(whom) == Wake::submit) call();
-  }
-  Wake ask_to_end(uint32_t whom) {
-    const Wake wake = actor.state.request_exit(whom, ExitReason::killed);
-    if (wake == Wake::submit) call();
-    return wake;
-  }
-
-  // ---- the one thread ----
-
-  // False: refused.
-  bool send_own(Message& message) {
-    message.generation = generation;
-    message.sender = kOwn;
-    const auto fill = [&]() -> Envelope& {
-      count_in(message);
-      return message.envelope;
-    };
-    switch (core::send_own(actor, actor.own_id, fill)) {
-      case OwnSend::first:
-        return queue(), true;
-      case OwnSend::queued:
-        return true;
-      case OwnSend::by_exchange:
-      case OwnSend::refused:
-        break;
-    }
-    const Admission admission = core::admit_user(actor, generation);
-    if (admission >= Admission::full) return false;
-    count_in(message);
-    if (core::enqueue(actor, message.envelope, admission, core::Inboxes::all)) submit();
-    return true;
-  }
-  void submit() {
-    if (core::is_to_be_queued(actor)) queue();
-  }
-  void wake_own() {
-    if (core::wake(actor, generation, true) == Wake::submit) submit();
-  }
-
-  // The next turn is due. False: nothing will ever be.
-  [[nodiscard]] bool wait_for_turn() {
-    for (;;) {
-      called_.take_all([&](uint32_t) -> core::Actor& { return actor; }, [](uint32_t) {},
-                       [&](core::Actor& one) {
-                         MODEL_ASSERT(one.slot.load(std::memory_order_relaxed) == kSlot);
-                         submit();
-                       });
-      if (is_queued_) {
-        is_queued_ = false;
-        is_in_turn_ = true;
-        return true;
-      }
-      if (!sleep_.until_woken()) return false;
-    }
-  }
-  bool handle() {
-    Envelope* envelope = core::take(actor);
-    if (envelope == nullptr) return false;
-    Message& message = *envelope->as<Message*>();
-    ++handled;
-    --queued_[message.sender == kOwn ? 1 : 0];
-    MODEL_ASSERT(message.payload == message.number);
-    MODEL_ASSERT(message.generation == generation);
-    int& last = last_[static_cast<size_t>(message.sender)];
-    MODEL_ASSERT(message.number > last);
-    last = message.number;
-    message.payload = 0;
-    return true;
-  }
-  // It has seen no more mail.
-  void end_turn() {
-    is_in_turn_ = false;
-    if (core::rest_at_once(actor) || core::rest(actor, false)) return;
-    // Admitted, but not here yet?
-    requeue(actor.inbox.is_empty() && core::queued_count(actor) != 0);
-  }
-  // True: it waits for its waker.
-  bool suspend() {
-    is_in_turn_ = false;
-    if (core::suspend(actor, false)) return true;
-    requeue(core::is_scheduled_here(actor));  // else it was woken
-    return false;
-  }
-  // True: it has ended. False: it is to have another turn for that.
-  bool retire() {
-    is_in_turn_ = false;
-    actor.state.close();
-    while (handle()) {
-    }
-    if (core::give_up_slot(actor)) return true;
-    requeue(true);
-    return false;
-  }
-  void run_turns() {
-    while (wait_for_turn()) {
-      while (handle()) {
-      }
-      end_turn();
-    }
-  }
-
-  [[nodiscard]] bool is_at_rest() const {
-    return !actor.is_scheduled() && actor.inbox.is_empty() && actor.arrivals.looks_empty() &&
-           core::queued_count(actor) == 0;
-  }
-
-  core::Actor actor;
-  uint32_t generation = 0;
-  int accepted = 0;
-  int handled = 0;
-  int most_queued = 0;
-
- private:
-  void call() {
-    called_.push(actor);
-    sleep_.wake();
-  }
-  void queue() {
-    MODEL_ASSERT(!is_queued_ && !is_in_turn_);  // once
-    is_queued_ = true;
-  }
-  // Once around the run queue; that may be in vain until another thread has done something.
-  void requeue(bool waits_for_others) {
-    queue();
-    if (waits_for_others) base::yield_thread();
-  }
-  // Its own mail and that of the others are each within the bound, and so is all that one knew of
-  // when he sent.
-  void count_in(const Message& message) {
-    ++accepted;
-    int& queued = queued_[message.sender == kOwn ? 1 : 0];
-    MODEL_ASSERT(++queued <= static_cast<int>(limit_));
-    most_queued = std::max(most_queued, queued_[0] + queued_[1]);
-  }
-
-  drivers::CallList called_;
-  Sleep sleep_;
-  bool is_queued_ = false;
-  bool is_in_turn_ = false;
-  uint32_t limit_;
-  int queued_[2] = {};         // others' mail, own mail
-  std::array<int, 4> last_{};  // of each sender
-};
 
 // It sends before its turns and once out of one; others send meanwhile.
 void own_mail_and_others(const char* name, uint32_t bound, std::initializer_list<int> messages) {
@@ -227,6 +53,101 @@ TEST(OneRunner, HandlesItsOwnMailAndThatOfAnother) {
 }
 TEST(OneRunner, HandlesItsOwnMailAndThatOfTwoOthers) {
   own_mail_and_others("one runner and 2 others of 1", 2, {1, 1});
+}
+
+// It sends when its turn has seen no more mail, as what a message promises may when it ends.
+void mail_at_the_end_of_a_turn(const char* name, int others) {
+  expect_always({.name = name, .preemptions = 3}, [&](Scene& scene) {
+    auto& runner = scene.make<Runner>(8u);
+    for (int i = 0; i < others; ++i) {
+      scene.thread([&, i] { (void)runner.send(scene.make<Message>(i, 1)); });
+    }
+    scene.thread([&] {
+      MODEL_ASSERT(runner.send_own(scene.make<Message>(1, 1)));
+      bool has_sent_again = false;
+      while (runner.wait_for_turn()) {
+        while (runner.handle()) {
+        }
+        if (!std::exchange(has_sent_again, true)) {
+          MODEL_ASSERT(runner.send_own(scene.make<Message>(1, 2)));
+        }
+        runner.end_turn();
+      }
+    });
+    scene.join();
+    MODEL_ASSERT(runner.handled == 2 + others);
+    MODEL_ASSERT(runner.is_at_rest());
+  });
+}
+
+TEST(OneRunner, RestsOnNoMailThatItHasSentAfterItsLastLook) {
+  mail_at_the_end_of_a_turn("one runner, mail at the end of a turn", 0);
+}
+TEST(OneRunner, RestsOnNoMailThatItHasSentAfterItsLastLookWhileAnotherSends) {
+  mail_at_the_end_of_a_turn("one runner, mail at the end of a turn, 1 other", 1);
+}
+
+// Another has sent before, and it knows of that.
+TEST(OneRunner, SendsNothingPastMailThatItKnowsOf) {
+  for (const bool has_own_there : {false, true}) {
+    expect_always({.name = "one runner, mail behind that of another", .preemptions = 4},
+                  [&](Scene& scene) {
+                    auto& runner = scene.make<Runner>(8u);
+                    auto& is_sent = scene.make<base::Atomic<bool>>(false);
+                    scene.thread([&] {
+                      (void)runner.send(scene.make<Message>(0, 1));
+                      is_sent.store(true, std::memory_order_release);
+                    });
+                    scene.thread([&] {
+                      int number = 0;
+                      const auto send = [&] {
+                        MODEL_ASSERT(runner.send_own(scene.make<Message>(1, ++number)));
+                      };
+                      if (has_own_there) send();
+                      while (!is_sent.load(std::memory_order_acquire)) base::yield_thread();
+                      send();
+                      while (runner.wait_for_turn()) {
+                        while (runner.handle()) {
+                          const bool is_other_handled = runner.last_of(0) == 1;
+                          MODEL_ASSERT(is_other_handled || runner.last_of(Runner::kOwn) < number);
+                        }
+                        runner.end_turn();
+                      }
+                    });
+                    scene.join();
+                    MODEL_ASSERT(runner.is_at_rest());
+                  });
+  }
+}
+
+// Of its own mail some goes by exchanges and some does not, in a row, before its turn and when that
+// has seen no more mail. Another sends meanwhile.
+TEST(OneRunner, HandlesItsOwnMailInOrderWhicheverWayItGoes) {
+  int by_both_ways = 0;
+  expect_always({.name = "one runner, mail by both ways, 1 other", .preemptions = 2},
+                [&](Scene& scene) {
+                  auto& runner = scene.make<Runner>(8u);
+                  scene.thread([&] { (void)runner.send(scene.make<Message>(0, 1)); });
+                  scene.thread([&] {
+                    MODEL_ASSERT(runner.send_own(scene.make<Message>(1, 1)));
+                    by_both_ways += core::is_scheduled_here(runner.actor) ? 1 : 0;
+                    runner.notify_own(scene.make<Message>(1, 2));
+                    MODEL_ASSERT(runner.send_own(scene.make<Message>(1, 3)));
+                    bool has_sent_again = false;
+                    while (runner.wait_for_turn()) {
+                      while (runner.handle()) {
+                      }
+                      if (!std::exchange(has_sent_again, true)) {
+                        MODEL_ASSERT(runner.send_own(scene.make<Message>(1, 4)));
+                      }
+                      runner.end_turn();
+                    }
+                  });
+                  scene.join();
+                  MODEL_ASSERT(runner.handled == 5);
+                  MODEL_ASSERT(runner.is_at_rest());
+                });
+  EXPECT_GT(by_both_ways, 0);
 }
 
 TEST(OneRunner, CountsItsOwnMailAgainstTheBound) {

@@ -126,6 +126,37 @@ TEST(Retirement, OfOneWhomOthersRunLeavesNoMailOfTheOnlyWorkerToTheNext) {
   EXPECT_GT(refused, 0);
 }
 
+// The same where the next is one whom others run, and the worker knows nothing of that: the id has
+// come to it by a way that orders nothing.
+TEST(Retirement, OfOneWhomTheOnlyWorkerRanLeavesItNoWayIntoTheInboxOfTheNext) {
+  int by_exchange = 0, refused = 0;
+  expect_always(
+      {.name = "retirement, run here, then elsewhere", .preemptions = kUnbounded},
+      [&](Scene& scene) {
+        auto& box = scene.make<Mailbox>(4);
+        box.actor.standing = {base::Priority::normal, base::kAnyWorker, false};
+        auto& new_id = scene.make<base::Atomic<core::ActorId>>(core::kNobody);
+        MODEL_ASSERT(box.actor.state.retire(0));
+        scene.thread([&] {
+          box.actor.standing.become({base::Priority::normal, base::kBlockingPool, false});
+          const uint32_t generation = box.move_in(true);
+          new_id.store(core::make_id(Mailbox::kSlot, generation), std::memory_order_relaxed);
+        });
+        scene.thread([&] {
+          const core::ActorId id = new_id.load(std::memory_order_relaxed);
+          auto& message = scene.make<Message>(0, 1);
+          const auto fill = [&]() -> Envelope& { return message.envelope; };
+          const core::OwnSend sent = core::send_own(box.actor, id, fill);
+          MODEL_ASSERT(sent == core::OwnSend::by_exchange || sent == core::OwnSend::refused);
+          (sent == core::OwnSend::refused ? refused : by_exchange) += 1;
+        });
+        scene.join();
+        MODEL_ASSERT(box.actor.inbox.is_empty());
+      });
+  EXPECT_GT(by_exchange, 0);
+  EXPECT_GT(refused, 0);
+}
+
 TEST(Retirement, EachOfTwoActorsInOneSlotGetsItsOwnMail) {
   int first_life = 0, second_life = 0;
   expect_always({.name = "retirement, mail for both lives", .preemptions = 3}, [&](Scene& scene) {
