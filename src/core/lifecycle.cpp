@@ -374,7 +374,7 @@ void abort_actor(Host& host, Actor& actor) noexcept {
   end_actor(host, actor, ExitReason::killed, ExitText("the start was called off"));
   // One that waits for its first turn elsewhere, or to which another thread is just sending (that
   // one owns its inbox), gives up its mail and retires when its turn comes.
-  if (!actor.is_scheduled() || host.take_back(actor)) retire(host, actor);
+  if (schedule_if_idle(actor) || host.take_back(actor)) retire(host, actor);
 }
 
 // ---- the end of a system: one thread is left ----

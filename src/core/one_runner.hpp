@@ -91,6 +91,12 @@ template <class Fill>
   return actor.state.wake(generation);
 }
 
+// For who gives its slot up without a turn of it: nobody who wakes it meanwhile calls for one.
+// False: it was scheduled; that is as it was.
+[[nodiscard]] inline bool schedule_if_idle(Actor& actor) noexcept {
+  return !is_scheduled_here(actor) && actor.state.schedule();
+}
+
 // ---- the end of a turn; wherever it was run ----
 
 // It has seen no more mail. Idle; false: there is more, or something else to do.

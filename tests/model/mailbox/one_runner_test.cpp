@@ -1,8 +1,10 @@
 // core/one_runner.hpp and drivers/loop/call_list.hpp: the one thread that runs all actors sends to
 // them and schedules them without exchanges, while others send, wake, and ask to end.
 //
-// The host's source is included, so that mutations.txt can weaken what it does with them.
-#include "core/host.cpp"  // NOLINT
+// The sources of the host and of what calls a start off are included, so that mutations.txt can
+// weaken what they do with them.
+#include "core/host.cpp"       // NOLINT
+#include "core/lifecycle.cpp"  // NOLINT
 
 #include <gtest/gtest.h>
 
@@ -322,6 +324,31 @@ TEST(OneRunner, GivesUpNoSlotForWhichACallIsOnItsWay) {
       });
   EXPECT_GT(called, 0);
   EXPECT_GT(too_late, 0);
+}
+
+// Whoever wakes an actor whose start is called off calls for no turn of one that is gone.
+TEST(OneRunner, CallsAStartOffUnderAWaker) {
+  int called = 0, gone_at_once = 0;
+  expect_always({.name = "one runner, a start called off and a waker", .preemptions = 4},
+                [&](Scene& scene) {
+                  auto& runner = scene.make<Runner>(4u);
+                  const uint32_t generation = runner.generation;
+                  scene.thread([&] { runner.wake_up(generation); });
+                  scene.thread([&] {
+                    runner.call_off();
+                    ++gone_at_once;
+                    while (runner.wait_for_turn()) {
+                      --gone_at_once;
+                      ++called;
+                      runner.finish_end();
+                    }
+                  });
+                  scene.join();
+                  MODEL_ASSERT(!runner.actor.state.is(generation));
+                  MODEL_ASSERT(runner.take_free_slot());
+                });
+  EXPECT_GT(called, 0);
+  EXPECT_GT(gone_at_once, 0);
 }
 
 // ---- the list alone ----

@@ -7,6 +7,8 @@
 #include <memory>
 #include <utility>
 
+#include "core/kind.hpp"
+#include "core/lifecycle.hpp"
 #include "core/send.hpp"
 #include "drivers/loop/call_list.hpp"
 #include "model/mailbox/scene.hpp"
@@ -42,6 +44,14 @@ struct Loop final : core::Host {
     static auto* loop = new Loop(*system);
     return *loop;
   }
+};
+
+// Nothing of it is run.
+class NoKind final : public core::Kind {
+ public:
+  core::Outcome resume(core::Actor&, core::Turn&) const override { std::abort(); }
+  void destroy(core::Actor&, core::Host&, ExitReason) const noexcept override {}
+  const char* name() const noexcept override { return "none"; }
 };
 
 // One actor and the thread that runs it. What that thread sends and schedules goes the shipped way;
@@ -166,6 +176,21 @@ class Runner {
     requeue(true);
     return false;
   }
+  // Its start is called off; see core::abort_start(). The slot is free again, or will be after a
+  // turn of finish_end().
+  void call_off() {
+    actor.kind = &kind_;
+    actor.status = core::Status::running;
+    core::abort_start(loop_, actor.own_id);
+  }
+  void finish_end() {
+    leave_turn();
+    core::continue_end(loop_, actor);
+  }
+  // False: it is not free.
+  [[nodiscard]] bool take_free_slot() {
+    return loop_.system.actors.take(loop_.own_slots()) == &actor;
+  }
   void run_turns() {
     while (wait_for_turn()) {
       while (handle()) {
@@ -183,6 +208,7 @@ class Runner {
   }
 
  private:
+  static inline const NoKind kind_;
   Loop& loop_ = Loop::only();
 
  public:
