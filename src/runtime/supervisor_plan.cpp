@@ -14,12 +14,18 @@ namespace runtime {
 
 namespace {
 
+// What belongs to a child is constructed, perhaps by a fiber that starts its supervisor.
+struct Constructing : kinds::Fiber::MustNotWait {
+  Constructing() noexcept : MustNotWait(kinds::Fiber::acting()) {}
+};
+
 class HandlersChild final : public supervise::ChildFactory {
  public:
   HandlersChild(std::shared_ptr<detail::ActorMaker> maker, detail::Port& port) noexcept
       : maker_(std::move(maker)), port_(port) {}
 
   Errc make(core::Host&, core::SpawnOptions& options) override {
+    const Constructing now;
     bool threw = false;
     void* instance = core::guard([&] { return maker_->make(port_); },
                                  [&](const char*) -> void* {
@@ -48,6 +54,7 @@ class FiberChild final : public supervise::ChildFactory {
       : maker_(std::move(maker)), stack_size_(stack_size), port_(port) {}
 
   Errc make(core::Host&, core::SpawnOptions& options) override {
+    const Constructing now;
     Errc error = Errc::ok;
     detail::FiberSeat* seat = core::guard([&] { return maker_->make(port_, stack_size_, error); },
                                           [&](const char*) -> detail::FiberSeat* {
@@ -79,6 +86,7 @@ class TaskChild final : public supervise::ChildFactory {
       : maker_(std::move(maker)) {}
 
   Errc make(core::Host&, core::SpawnOptions& options) override {
+    const Constructing now;
     Errc error = Errc::ok;
     detail::SpawnedTask* task = core::guard([&] { return maker_->make(error); },
                                             [&](const char*) -> detail::SpawnedTask* {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -218,6 +219,37 @@ TEST_P(FiberOnWorkers, AChainOfLinksOverAllWorkersEndsAsOne) {
   for (const Pid pid : last) pid << Go{};
   EXPECT_TRUE(ended.reaches(static_cast<uint64_t>(chains * kLength)));
   EXPECT_EQ(alive.load(), 0);
+}
+
+// While a supervisor starts nobody of it has run, so nobody who is woken runs on that thread.
+struct WaitsToBeMade {
+  explicit WaitsToBeMade(int* refused) {
+    try {
+      sleep_for(1ms);
+    } catch (const std::logic_error&) {
+      ++*refused;
+      throw;
+    }
+  }
+  void on(Go) {}
+};
+
+TEST_P(FiberOnWorkers, ThatStartsASupervisorIsToldThatTheConstructorOfAChildMustNotWait) {
+  Runtime runtime(RuntimeOptions{.workers = GetParam()});
+  int refused = 0;
+  bool has_started = true;
+  bool waited = false;
+  runtime.spawn_fn([&] {
+    const auto family = runtime.supervise({}, {child_fn("first", [] { receive([](Late) {}); }),
+                                               child<WaitsToBeMade>("second", &refused)});
+    has_started = static_cast<bool>(family);
+    sleep_for(1ms);
+    waited = true;
+  });
+  EXPECT_EQ(runtime.run(), Errc::ok);
+  EXPECT_EQ(refused, 1);
+  EXPECT_FALSE(has_started);
+  EXPECT_TRUE(waited) << "here it may";
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ void Fiber::exit(ExitReason reason, std::string_view text) {
 // ---- other waits ----
 
 inline void Fiber::begin_yield() {
-  if (is_guarding_ || is_asked_to_end) [[unlikely]]
+  if (must_not_wait_ || is_asked_to_end) [[unlikely]]
     begin_unusual_yield();
   // Before and not behind it: the way back does not touch the library.
   turn_->host.note_other_step(&core::resumed_step);
@@ -222,14 +222,14 @@ inline void Fiber::begin_yield() {
 }
 
 void Fiber::begin_unusual_yield() {
-  if (is_guarding_) refuse_to_wait_in_guard();
+  if (must_not_wait_) refuse_to_wait_here();
   note_wait_in_vain();
   (void)killed();
 }
 
 void Fiber::begin_sleep(int64_t delay_ms) {
-  if (is_guarding_) [[unlikely]]
-    refuse_to_wait_in_guard();
+  if (must_not_wait_) [[unlikely]]
+    refuse_to_wait_here();
   if (is_asked_to_end) [[unlikely]]
     return note_wait_in_vain();
   deadline_.arm(turn_->host, turn_->actor, static_cast<uint64_t>(std::max<int64_t>(delay_ms, 0)));

@@ -32,6 +32,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include <jzx/detail/fiber.hpp>
 
@@ -84,8 +85,23 @@ class Fiber : public Switch, private RunningStack {
 
   [[nodiscard]] bool has_started() const noexcept { return stage_ != Stage::made; }
   [[nodiscard]] bool has_ended() const noexcept { return stage_ == Stage::ended; }
-  // Not in the guard of a receive.
-  [[nodiscard]] bool may_wait() const noexcept { return !is_guarding_; }
+  // For the length of a scope: the guard of a receive, the constructor of a supervised child.
+  // nullptr: nobody's.
+  class MustNotWait {
+   public:
+    explicit MustNotWait(Fiber* fiber) noexcept
+        : fiber_(fiber), outer_(fiber != nullptr && std::exchange(fiber->must_not_wait_, true)) {}
+    ~MustNotWait() {
+      if (fiber_ != nullptr) fiber_->must_not_wait_ = outer_;
+    }
+    MustNotWait(const MustNotWait&) = delete;
+    MustNotWait& operator=(const MustNotWait&) = delete;
+
+   private:
+    Fiber* const fiber_;
+    const bool outer_;
+  };
+  [[nodiscard]] bool may_wait() const noexcept { return !must_not_wait_; }
   core::Outcome start(core::Turn& turn) noexcept;
   core::Outcome run(core::Turn& turn) noexcept;
   // From now on its waits fail.
@@ -147,8 +163,6 @@ class Fiber : public Switch, private RunningStack {
   Fiber(const Stack& stack, const detail::FiberType& type, bool is_measured) noexcept;
   ~Fiber() {}
 
-  class Guarding;
-
   [[nodiscard]] bool is_acting() const noexcept {
     // One that is unwound when its system ends may be on any thread.
     return turn_->host.acting() == id() &&
@@ -157,7 +171,7 @@ class Fiber : public Switch, private RunningStack {
 
   static void main(void* fiber);
   [[noreturn]] static void outside(const char* what);
-  [[noreturn]] static void refuse_to_wait_in_guard();
+  [[noreturn]] static void refuse_to_wait_here();
   static void prepare_thread() noexcept;
   [[gnu::always_inline]] core::Outcome run_body() noexcept;
   // What follows is no message's: for who watches this host.
@@ -193,7 +207,7 @@ class Fiber : public Switch, private RunningStack {
   // Those that begin the same for everybody next to each other: one store.
   core::Outcome outcome_ = core::Outcome::suspended;
   Stage stage_ = Stage::made;
-  bool is_guarding_ = false;  // a guard of a receive looks at a message
+  bool must_not_wait_ = false;  // see MustNotWait
   bool is_past_body_ = false;
   bool is_asked_to_throw_ = false;
   bool has_body_ = false;

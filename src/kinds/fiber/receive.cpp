@@ -43,20 +43,8 @@ void Fiber::keep_in_hand() {
   kept_.keep(turn_->host.system.allocator, *envelope);
 }
 
-// While guards look at messages.
-class Fiber::Guarding {
- public:
-  explicit Guarding(Fiber& fiber) noexcept : fiber_(fiber) { fiber_.is_guarding_ = true; }
-  ~Guarding() { fiber_.is_guarding_ = false; }
-  Guarding(const Guarding&) = delete;
-  Guarding& operator=(const Guarding&) = delete;
-
- private:
-  Fiber& fiber_;
-};
-
 Envelope* Fiber::take_kept(detail::Receive& receive) {
-  const Guarding guarding(*this);
+  const MustNotWait guarding(this);
   while (Envelope* envelope = kept_.take(receive.patterns, receive.count, receive.which)) {
     if (turn_->take_held(*envelope)) return envelope;
   }
@@ -76,7 +64,7 @@ Envelope* Fiber::find_from(detail::Receive& receive, Envelope* envelope) {
   };
   for (; envelope != nullptr; envelope = turn_->take()) {
     Kept undo{this};
-    const Guarding guarding(*this);
+    const MustNotWait guarding(this);
     receive.which = find_pattern(receive.patterns, receive.count, *envelope);
     undo.fiber = nullptr;
     if (receive.which < receive.count) break;
@@ -115,18 +103,22 @@ inline void Fiber::look_for_mail(detail::Receive& receive) {
   found(receive, *envelope);
 }
 
-// A guard is asked about a message that is on its way from here to there: it must not wait.
-[[gnu::noinline]] void Fiber::refuse_to_wait_in_guard() {
+// A guard is asked about a message that is on its way from here to there; and while a supervisor
+// starts, nobody else of this thread is woken. So neither waits.
+[[gnu::noinline]] void Fiber::refuse_to_wait_here() {
 #ifdef __cpp_exceptions
-  throw std::logic_error("jzx: the guard of a receive must not wait");
+  throw std::logic_error(
+      "jzx: the guard of a receive must not wait, nor the constructor of a supervised child");
 #else
-  std::fputs("jzx: the guard of a receive must not wait\n", stderr);
+  std::fputs(
+      "jzx: the guard of a receive must not wait, nor the constructor of a supervised child\n",
+      stderr);
   std::abort();
 #endif
 }
 
 [[gnu::noinline]] void Fiber::look_first(detail::Receive& receive) {
-  if (is_guarding_) refuse_to_wait_in_guard();
+  if (must_not_wait_) refuse_to_wait_here();
   // It has been asked, but does not know yet: that comes before the messages that it has kept.
   if (!is_asked_to_end && turn_->actor.has_note(core::kExitHint)) give_way();
   if (is_asked_to_end) return end_receiving(receive);
