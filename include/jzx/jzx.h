@@ -239,12 +239,13 @@ JZX_API jzx_loop* jzx_loop_create(const jzx_config* config);
 JZX_API void jzx_loop_destroy(jzx_loop* loop);
 
 /* Runs until stopped or until no actor is left alive: 0. May be called again.
- * In a behaviour, which must not wait, not even for another loop: INVALID_ARG. */
+ * In a behaviour of another loop, that one stands still meanwhile; in one that runs
+ * on a worker of a runtime, which must not wait: INVALID_ARG. */
 JZX_API int jzx_loop_run(jzx_loop* loop);
 
 /* One tick, waiting at most max_wait_ms for something to do (0: never).
- * 1: call again; 0: stopped, or nobody alive; negative: an error; in a behaviour
- * it must not wait: INVALID_ARG. */
+ * 1: call again; 0: stopped, or nobody alive; negative: an error, also
+ * where it would wait on a worker of a runtime. */
 JZX_API int jzx_loop_run_once(jzx_loop* loop, uint32_t max_wait_ms);
 
 /* Readable exactly when jzx_loop_run_once(loop, 0) has work: poll it from a

@@ -89,13 +89,13 @@ void jzx_loop_destroy(jzx_loop* loop) {
 int jzx_loop_run(jzx_loop* loop) {
   Entered call(loop_of(loop));
   if (!call) return refusal_to_run(loop);
-  return jzx::runtime::must_not_block() ? JZX_ERR_INVALID_ARG : to_c(call->loop.run());
+  return jzx::runtime::must_not_block_worker() ? JZX_ERR_INVALID_ARG : to_c(call->loop.run());
 }
 
 int jzx_loop_run_once(jzx_loop* loop, uint32_t max_wait_ms) {
   Entered call(loop_of(loop));
   if (!call) return refusal_to_run(loop);
-  if (max_wait_ms > 0 && jzx::runtime::must_not_block()) return JZX_ERR_INVALID_ARG;
+  if (max_wait_ms > 0 && jzx::runtime::must_not_block_worker()) return JZX_ERR_INVALID_ARG;
   bool again = false;
   const jzx::Errc result = call->loop.run_once(max_wait_ms * jzx::base::kNanosPerMilli, again);
   if (result != jzx::Errc::ok) return to_c(result);

@@ -22,6 +22,11 @@ bool must_not_block() noexcept {
   return host->system.actors.find(host->acting())->home() == base::kByHand;
 }
 
+bool must_not_block_worker() noexcept {
+  const auto* host = static_cast<core::Host*>(base::Executor::current());
+  return must_not_block() && host->system.is_shared;
+}
+
 async::WaitEdge edge_of(const kinds::Fiber& fiber) noexcept {
   const char* label = fiber.turn().actor.label;
   return {.port = &fiber.port(),

@@ -306,6 +306,32 @@ jzx_behavior_result outlast(jzx_context* context, const jzx_message*) {
   return JZX_BEHAVIOR_OK;
 }
 
+// It would stand still meanwhile, with all actors that are queued there.
+TEST_P(CRuntime, AWorkerDoesNotWaitForALoop) {
+  struct Answers {
+    jzx_loop* loop;
+    int run = 0, waiting = 0, at_once = 0;
+  } answers{jzx_loop_create(nullptr)};
+  jzx_spawn_opts options{};  // somebody who would keep it waiting
+  options.behavior = &count_messages;
+  ASSERT_EQ(jzx_spawn(answers.loop, &options, nullptr), JZX_OK);
+  const jzx_actor_id id = spawn(
+      [](jzx_context* context, const jzx_message*) {
+        auto* it = static_cast<Answers*>(context->state);
+        it->run = jzx_loop_run(it->loop);
+        it->waiting = jzx_loop_run_once(it->loop, 1);
+        it->at_once = jzx_loop_run_once(it->loop, 0);
+        return JZX_BEHAVIOR_STOP;
+      },
+      &answers);
+  ASSERT_EQ(jzx_send(loop_, id, nullptr, 0, kTag), JZX_OK);
+  EXPECT_EQ(jzx_runtime_run(runtime_), 0);
+  EXPECT_EQ(answers.run, JZX_ERR_INVALID_ARG);
+  EXPECT_EQ(answers.waiting, JZX_ERR_INVALID_ARG);
+  EXPECT_EQ(answers.at_once, 1);
+  jzx_loop_destroy(answers.loop);
+}
+
 TEST_P(CRuntime, EveryCallAfterDestroyBeganSaysClosed) {
   Inner inner;
   inner.runtime = runtime_;
