@@ -16,7 +16,17 @@
 // steals again, until the owner has asked: also by whatever it puts here next, so that the same
 // work may come back. Where the system has no heavy barrier all do it by exchanges.
 //
-// Threads: put(), swap() and take() by the owner; steal() and is_empty() by any.
+// While work is in here, nobody but a thief can take it; so the owner may also write to it without
+// an exchange, if it says so:
+//
+//   owner                                    thief
+//     is_written = true                        is_robbed = true
+//     (light barrier)                          heavy barrier
+//     is_robbed? then not                      is_written? then it goes away
+//     writes; is_written = false
+//
+// Threads: put(), swap(), take(), begin_writing() and end_writing() by the owner; steal() and
+// is_empty() by any.
 #pragma once
 
 #include <bit>
@@ -73,13 +83,27 @@ class LifoSlot {
     work_.store(nullptr, std::memory_order_relaxed);  // nothing to be seen behind it
     return kept(work);
   }
+  // May the owner write to this work? False: it is not in here, or a thief is about.
+  [[nodiscard]] bool begin_writing(const Runnable& work) noexcept {
+    if (work_.load(std::memory_order_relaxed) != &work || exchanges_) return false;
+    is_written_.store(true, std::memory_order_relaxed);  // the barriers order it
+    light_barrier();                                     // pairs with steal()
+    if (!looks_robbed()) [[likely]]
+      return true;
+    end_writing();
+    return false;
+  }
+  void end_writing() noexcept {
+    is_written_.store(false, std::memory_order_release);  // pairs with steal()
+  }
   [[nodiscard]] Runnable* steal() noexcept {
     if (exchanges_) return work_.exchange(nullptr, std::memory_order_acquire);  // pairs with put()
     if (is_empty()) return nullptr;  // a look will do: nobody is interrupted for nothing
     std::lock_guard hold(thieves_);
-    if (stolen_ != nullptr) return nullptr;                    // the owner has not noticed yet
-    is_robbed_.store(true, std::memory_order_relaxed);         // the barrier orders it
-    if (heavy_barrier()) {                                     // pairs with kept()
+    if (stolen_ != nullptr) return nullptr;             // the owner has not noticed yet
+    is_robbed_.store(true, std::memory_order_relaxed);  // the barrier orders it
+    // The barrier pairs with kept() and begin_writing(). acquire: pairs with end_writing().
+    if (heavy_barrier() && !is_written_.load(std::memory_order_acquire)) {
       Runnable* work = work_.load(std::memory_order_relaxed);  // a first guess
       // acquire: pairs with put(). The owner may have been quicker.
       if (work != nullptr && work_.compare_exchange_strong(work, nullptr, std::memory_order_acquire,
@@ -114,6 +138,7 @@ class LifoSlot {
   Atomic<Runnable*> work_{nullptr};
   uint32_t levels_above_ = 0;  // the owner's
   Atomic<bool> is_robbed_{false};
+  Atomic<bool> is_written_{false};
   const bool exchanges_;
   SpinLock thieves_;
   Shared<Runnable*> stolen_{nullptr};  // by the last theft, until the owner has noticed

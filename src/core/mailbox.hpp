@@ -2,14 +2,17 @@
 // consumer, FIFO per sender, and without memory of its own: messages queue in their envelopes.
 //
 //   sender ── admit (one exchange on the state word) ──┬─ was idle: straight into the inbox
-//                                                      ├─ from the thread that runs it: the same
+//                                                      ├─ from the thread that runs it, or has it
+//                                                      │  in its lifo slot: the same
 //                                                      └─ else: pushed on the arrivals
 //   consumer ── take: from the inbox; when that is empty, all arrivals become the inbox
 //
 // Whose is the inbox? Where several threads run actors, the sender that finds the actor idle owns
 // it until it submits the actor: the consumer left it empty when it parked, and nobody else is told
 // to submit. Everyone after it goes through the arrivals, which the consumer takes only when the
-// inbox is empty, so order is kept.
+// inbox is empty, so order is kept. Except for the worker in whose lifo slot the actor waits: no
+// other thread can take it from there unasked (base/lifo_slot.hpp), and it leaves the inbox alone
+// while there are arrivals, as below.
 //
 // Where one thread runs all of them, a loop or a single worker, every inbox is that thread's, and
 // its sends need no exchange at all (one_runner.hpp); all others go through the arrivals, also to

@@ -21,10 +21,24 @@ namespace jzx::core {
 [[nodiscard]] Errc refused_foreign(Host& host, Actor& actor, ActorId target, Envelope& envelope,
                                    Admission admission) noexcept;
 
+// One that was admitted to a busy actor. What waits in the lifo slot of this worker is its own to
+// write to; not past a message that came before.
+inline void push(Host& host, Actor& actor, Envelope& envelope) noexcept {
+  if (actor.arrivals.looks_empty() && host.lifo->begin_writing(actor)) {
+    actor.inbox.put(envelope);
+    host.lifo->end_writing();
+  } else {
+    actor.arrivals.push(envelope);
+  }
+}
+
 // Queues what was admitted, and submits the actor if it was idle. On the host's thread.
 inline void put(Host& host, Actor& actor, Envelope& envelope, Admission admission) noexcept {
   if (host.tap != nullptr) [[unlikely]]
     host.tap->sent(actor, envelope);
+  if (host.inboxes != Inboxes::all && admission != Admission::first) {
+    return push(host, actor, envelope);
+  }
   if (enqueue(actor, envelope, admission, host.inboxes)) host.submit(actor);
 }
 
@@ -85,7 +99,7 @@ template <class Fill>
       return true;
     case Admission::queued:
       ++host.counters.accepted;
-      actor->arrivals.push(fill());
+      push(host, *actor, fill());
       return true;
     default:
       return false;

@@ -238,6 +238,51 @@ TEST(LifoSlot, GivesEveryJobToExactlyOneWithoutBarriers) {
   an_owner_and_two_thieves("lifo slot, an owner and 2 thieves, no barriers", false);
 }
 
+// The owner writes to what is in the slot, as a sender does to an inbox, while thieves come.
+TEST(LifoSlot, LetsItsOwnerWriteToWhatIsInIt) {
+  int written_and_stolen = 0, kept_from_writing = 0;
+  expect_always({.name = "lifo slot, an owner that writes and 2 thieves", .preemptions = 3},
+                [&](Scene& scene) {
+                  auto& slot = scene.make<LifoSlot>(true);
+                  auto& job = scene.make<Job>();
+                  int written = 0;
+                  int taken = 0;
+                  const auto took = [&](Runnable* work) {
+                    if (work == nullptr) return;
+                    MODEL_ASSERT(work == &job);
+                    MODEL_ASSERT(job.payload == 1 + written);
+                    job.payload = -1;
+                    ++taken;
+                  };
+                  scene.thread([&] {
+                    job.payload = 1;
+                    slot.put(job);
+                    for (int i = 0; i < 2; ++i) {
+                      if (!slot.begin_writing(job)) {
+                        ++kept_from_writing;
+                        continue;
+                      }
+                      job.payload = job.payload + 1;
+                      ++written;
+                      slot.end_writing();
+                    }
+                    took(slot.take());
+                  });
+                  for (int thief = 0; thief < 2; ++thief) {
+                    scene.thread([&] {
+                      Runnable* work = slot.steal();
+                      if (work != nullptr && written > 0) ++written_and_stolen;
+                      took(work);
+                    });
+                  }
+                  scene.join();
+                  MODEL_ASSERT(taken == 1);
+                  MODEL_ASSERT(!slot.begin_writing(job));  // it is not in here
+                });
+  EXPECT_GT(written_and_stolen, 0);
+  EXPECT_GT(kept_from_writing, 0);
+}
+
 // What was stolen comes back to its owner, who puts it into the slot once more: that is no theft.
 TEST(LifoSlot, KeepsWhatComesBackAfterATheft) {
   int came_back = 0;

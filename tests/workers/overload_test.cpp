@@ -135,6 +135,46 @@ TEST(StallWatch, WhatWaitsBehindAStuckHandlerRunsOnAnotherWorker) {
   gate.set_value();
 }
 
+struct Next {
+  int number;
+};
+struct InOrder {
+  using Messages = jzx::Messages<Next>;
+  std::atomic<int>& handled;
+  void on(Next next) {
+    EXPECT_EQ(next.number, handled.load());
+    ++handled;
+  }
+};
+
+// Its worker writes to what waits in the slot; from the theft on it must not.
+struct Insisting {
+  ActorRef<InOrder> next;
+  std::atomic<int>& handled;
+  std::promise<void>& done;
+  void on(Block) {
+    int number = 0;
+    const auto send = [&] { EXPECT_EQ(next.send(Next{number++}), Errc::ok); };
+    for (int thefts = 0; thefts < 3; ++thefts) {
+      for (int i = 0; i < 10; ++i) send();
+      while (handled.load() == 0) std::this_thread::yield();  // another worker has it now
+      for (int i = 0; i < 10; ++i) send();
+      while (handled.load() < number) std::this_thread::yield();
+    }
+    done.set_value();
+  }
+};
+
+TEST(StallWatch, AStuckHandlerSendsOnInOrderToOneThatWasTakenFromIt) {
+  Runtime runtime = Runtime::builder().workers(2).build();
+  std::atomic<int> handled{0};
+  std::promise<void> done;
+  const auto next = runtime.spawn<InOrder>(handled);
+  ASSERT_EQ(runtime.spawn<Insisting>(Insisting{next, handled, done}).send(Block{}), Errc::ok);
+  done.get_future().wait();
+  EXPECT_EQ(handled.load(), 60);
+}
+
 TEST(InjectionMark, IsToldWhenMoreWaitsThanItSays) {
   Watch watch;
   std::promise<void> gate;
