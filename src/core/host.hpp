@@ -365,21 +365,24 @@ class Aside {
   const MessageType* const outer_;
 };
 
-// While a body is ended: on_stop and the destructor run in the name of the actor.
+// While a body is ended: on_stop and the destructor run in the name of the actor. An aside without
+// a count: whose end it is tells it from all others.
 class LastActs {
  public:
   LastActs(Host& host, const Actor& actor) noexcept
       : host_(host),
-        aside_(host, end_step),
         outer_(host.acting()),
+        outer_step_(host.handling()),
         is_labelled_(actor.label != nullptr) {
     host.set_acting(actor.id());  // the sender of what on_stop sends
+    host.name_step(&end_step);
     if (is_labelled_) [[unlikely]]
       outer_dying_ = host.show_dying({actor.id(), actor.label});
   }
   ~LastActs() {
     if (is_labelled_) [[unlikely]]
       (void)host_.show_dying(outer_dying_);
+    host_.name_step(outer_step_);
     host_.set_acting(outer_);
   }
   LastActs(const LastActs&) = delete;
@@ -387,8 +390,8 @@ class LastActs {
 
  private:
   Host& host_;
-  const Aside aside_;
   const ActorId outer_;
+  const MessageType* const outer_step_;
   const bool is_labelled_;
   Host::Dying outer_dying_;  // an on_stop may end others
 };

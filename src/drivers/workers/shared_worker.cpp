@@ -1,6 +1,7 @@
 #include "drivers/workers/shared_worker.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace jzx::drivers {
 
@@ -91,15 +92,21 @@ void SharedWorker::run_all_ready() {
   (void)hunt_.take_from_outside();
   if (queues_.has_ready()) {
     hunt_.found_work();
-    if (group_.idle.somebody_naps()) [[unlikely]]
+    if (turns_left_ == 0 && group_.idle.somebody_naps()) [[unlikely]]
       call_if_it_pays();
   }
+  uint32_t left = std::exchange(turns_left_, 0);
+  if (left == 0) left = turns_per_tick_;
   const uint64_t last_step = steps() + uint64_t{kMessagesForATurn} * turns_per_tick_;
-  for (uint32_t left = turns_per_tick_; left > 0 && steps() < last_step;) {
+  while (left > 0) {
     const uint32_t turns = std::min(left, kTurnsInAStretch);
     left -= turns;
     if (!run_some<kWatched>(turns)) return;
     (void)hunt_.take_from_outside();  // however busy it is itself
+    if (steps() >= last_step) {
+      turns_left_ = left;
+      return;
+    }
   }
 }
 

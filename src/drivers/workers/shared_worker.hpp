@@ -104,6 +104,9 @@ class SharedWorker final : public Worker {
   WorkerGroup& group_;
   ReadyQueues queues_;
   JobHunt<SharedWorker> hunt_;
+  // Of a tick that was over after too many messages; the next one goes on with these. A worker
+  // looks at itself as others would, but only so often: at less a look tells little.
+  uint32_t turns_left_ = 0;
   base::SteadyClock steady_;  // for what takes real time, whatever the time of the actors is
   Victim victims_[Idle::kMaxWorkers];
 
