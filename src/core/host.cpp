@@ -254,6 +254,13 @@ Host::~Host() {
   if (store != nullptr) store->end(system.allocator);
 }
 
+void destroy_labelled(Host& host, Actor& actor, ExitReason reason) noexcept {
+  const Host::Dying outer =
+      host.show_dying({actor.id(), actor.label});  // an on_stop may end others
+  actor.kind->destroy(actor, host, reason);
+  (void)host.show_dying(outer);
+}
+
 Host::Dying Host::show_dying(const Dying& who) noexcept {
   std::lock_guard hold(dying_lock_);
   return std::exchange(dying_, who);

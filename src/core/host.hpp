@@ -369,19 +369,12 @@ class Aside {
 // a count: whose end it is tells it from all others.
 class LastActs {
  public:
-  LastActs(Host& host, const Actor& actor) noexcept
-      : host_(host),
-        outer_(host.acting()),
-        outer_step_(host.handling()),
-        is_labelled_(actor.label != nullptr) {
-    host.set_acting(actor.id());  // the sender of what on_stop sends
+  LastActs(Host& host, ActorId id) noexcept
+      : host_(host), outer_(host.acting()), outer_step_(host.handling()) {
+    host.set_acting(id);  // the sender of what on_stop sends
     host.name_step(&end_step);
-    if (is_labelled_) [[unlikely]]
-      outer_dying_ = host.show_dying({actor.id(), actor.label});
   }
   ~LastActs() {
-    if (is_labelled_) [[unlikely]]
-      (void)host_.show_dying(outer_dying_);
     host_.name_step(outer_step_);
     host_.set_acting(outer_);
   }
@@ -392,9 +385,10 @@ class LastActs {
   Host& host_;
   const ActorId outer_;
   const MessageType* const outer_step_;
-  const bool is_labelled_;
-  Host::Dying outer_dying_;  // an on_stop may end others
 };
+
+// Ends the body of one that has a label, which can be seen meanwhile.
+void destroy_labelled(Host& host, Actor& actor, ExitReason reason) noexcept;
 
 // The lock of a host's timers, for the length of a scope; nothing where there is one thread only.
 class Timers {

@@ -309,8 +309,11 @@ void close_bonds(System& system, Actor& actor) noexcept {
 [[gnu::always_inline]] inline void destroy_body(Host& host, Actor& actor,
                                                 ExitReason reason) noexcept {
   {
-    const LastActs in_its_name(host, actor);
-    actor.kind->destroy(actor, host, reason);
+    const LastActs in_its_name(host, actor.id());
+    if (actor.label == nullptr) [[likely]]
+      actor.kind->destroy(actor, host, reason);
+    else
+      destroy_labelled(host, actor, reason);
   }
   if (actor.relations == nullptr) {
     actor.kind = nullptr;  // its bonds are closed, so nobody looks
