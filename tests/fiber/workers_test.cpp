@@ -227,7 +227,7 @@ TEST_P(FiberOnWorkers, AChainOfLinksOverAllWorkersEndsAsOne) {
 struct WaitsToBeMade {
   explicit WaitsToBeMade(int* refused) {
     try {
-      sleep_for(1ms);
+      yield();
     } catch (const std::logic_error&) {
       ++*refused;
       throw;
@@ -245,7 +245,7 @@ TEST_P(FiberOnWorkers, ThatStartsASupervisorIsToldThatTheConstructorOfAChildMust
     const auto family = runtime.supervise({}, {child_fn("first", [] { receive([](Late) {}); }),
                                                child<WaitsToBeMade>("second", &refused)});
     has_started = static_cast<bool>(family);
-    sleep_for(1ms);
+    yield();
     waited = true;
   });
   EXPECT_EQ(runtime.run(), Errc::ok);

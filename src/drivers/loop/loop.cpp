@@ -31,7 +31,7 @@ class OnWorkersThread {
   Worker& worker_;
   bool& is_running_;
   base::Atomic<const void*>& thread_;
-  base::Executor* outer_;  // an actor of one loop may let another loop tick, without a wait
+  base::Executor* outer_;  // an actor of one loop may run another loop
 };
 
 }  // namespace

@@ -3,13 +3,12 @@
 // turn is given free for others to take.
 //
 // A worker leaves behind, for every message it takes, how many it has taken and of what type this
-// one is; and whose turn it is. What is no message leaves the same: the end of an
-// actor, a fiber or a coroutine that goes on after a wait, a timer that calls somebody back. The
-// watch looks at it every kTickMs while any worker is awake. Where nothing has changed it is still
-// the same, which has been running since the look at which it was new; so a time that it tells is
-// too short by at most a tick, and nothing needs to read a clock per message. While all workers
-// sleep it sleeps too, without a timeout, and forgets what it has seen; the first worker that wakes
-// up wakes it.
+// one is; and whose turn it is. What is no message leaves the same: the end of an actor, a fiber or
+// a coroutine that goes on after a wait, a timer that calls somebody back. The watch looks at it
+// every kTickMs while any worker is awake. Where nothing has changed it is still the same, which
+// has been running since the look at which it was new; so a time that it tells is too short by at
+// most a tick, and nothing needs to read a clock per message. While all workers sleep it sleeps
+// too, without a timeout, and forgets what it has seen; the first worker that wakes up wakes it.
 //
 // What runs in the middle of something else (a manual actor that a handler polls, the mail of one
 // that a handler ends) counts for itself, and that begins anew behind it. After a yield() the time
