@@ -121,7 +121,7 @@ class Fiber:
 
 
 def actors_of(system):
-    """In one row, or in chunks; see src/core/actor_table.hpp."""
+    """In one row, or in chunks; see src/core/table/actor_table.hpp."""
     table = system["actors"]
     row = table["row_"]
     made = number(raw(row["made_"], gdb.lookup_type("unsigned int")))

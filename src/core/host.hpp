@@ -10,9 +10,9 @@
 
 #include "base/atomic.hpp"
 #include "base/executor.hpp"
-#include "base/lifo_slot.hpp"
 #include "base/run_queue.hpp"
 #include "base/slot_map.hpp"
+#include "base/steal/lifo_slot.hpp"
 #include "core/envelope_pool.hpp"
 #include "core/ledger.hpp"
 #include "core/system.hpp"

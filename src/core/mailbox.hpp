@@ -11,8 +11,8 @@
 // it until it submits the actor: the consumer left it empty when it parked, and nobody else is told
 // to submit. Everyone after it goes through the arrivals, which the consumer takes only when the
 // inbox is empty, so order is kept. Except for the worker in whose lifo slot the actor waits: no
-// other thread can take it from there unasked (base/lifo_slot.hpp), and it leaves the inbox alone
-// while there are arrivals, as below.
+// other thread can take it from there unasked (base/steal/lifo_slot.hpp), and it leaves the inbox
+// alone while there are arrivals, as below.
 //
 // Where one thread runs all of them, a loop or a single worker, every inbox is that thread's, and
 // its sends need no exchange at all (one_runner.hpp); all others go through the arrivals, also to

@@ -13,10 +13,10 @@
 #include "base/slab.hpp"
 #include "base/slot_map.hpp"
 #include "base/waiting_room.hpp"
-#include "core/actor_table.hpp"
 #include "core/envelope_pool.hpp"
 #include "core/names.hpp"
 #include "core/relations.hpp"
+#include "core/table/actor_table.hpp"
 
 namespace jzx::core {
 

@@ -1,6 +1,6 @@
 // Where the table of actors lies: in chunks of the user's allocator, or in address space of its
 // own.
-#include "core/actor_table.hpp"
+#include "core/table/actor_table.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

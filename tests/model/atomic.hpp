@@ -159,7 +159,7 @@ class Atomic {
   }
   static T value(uint64_t bits) noexcept {
     T result;
-    std::memcpy(&result, &bits, sizeof(T));
+    std::memcpy(static_cast<void*>(&result), &bits, sizeof(T));
     return result;
   }
   static constexpr Order failure_order(Order order) noexcept {

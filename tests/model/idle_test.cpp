@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/steal_queue.hpp"
+#include "base/steal/steal_queue.hpp"
 #include "drivers/workers/injection.hpp"
 #include "drivers/workers/job_hunt.hpp"
 #include "model/explore.hpp"

@@ -1,14 +1,14 @@
-// base/steal_queue.hpp, base/steal_deque.hpp and base/lifo_slot.hpp: an owner against thieves, at
-// capacities so small that every slot is used again.
+// base/steal/steal_queue.hpp, base/steal/steal_deque.hpp and base/steal/lifo_slot.hpp: an owner
+// against thieves, at capacities so small that every slot is used again.
 #include <gtest/gtest.h>
 
 #include <utility>
 
 #include <vector>
 
-#include "base/lifo_slot.hpp"
-#include "base/steal_deque.hpp"
-#include "base/steal_queue.hpp"
+#include "base/steal/lifo_slot.hpp"
+#include "base/steal/steal_deque.hpp"
+#include "base/steal/steal_queue.hpp"
 #include "model/explore.hpp"
 
 namespace jzx::base::model {
@@ -281,6 +281,22 @@ TEST(LifoSlot, LetsItsOwnerWriteToWhatIsInIt) {
                 });
   EXPECT_GT(written_and_stolen, 0);
   EXPECT_GT(kept_from_writing, 0);
+}
+
+// While the owner is in a long turn, say.
+TEST(LifoSlot, LetsWhatIsPutAfterATheftBeStolenToo) {
+  expect_always({.name = "lifo slot, another job after a theft", .preemptions = 3},
+                [](Scene& scene) {
+                  auto& slot = scene.make<LifoSlot>(true);
+                  auto& first = scene.make<Job>();
+                  auto& second = scene.make<Job>();
+                  slot.put(first);
+                  Runnable* stolen = nullptr;
+                  scene.thread([&] { (void)slot.swap(second); });
+                  scene.thread([&] { stolen = slot.steal(); });
+                  scene.join();
+                  MODEL_ASSERT(stolen == &second || slot.steal() == &second);
+                });
 }
 
 // What was stolen comes back to its owner, who puts it into the slot once more: that is no theft.

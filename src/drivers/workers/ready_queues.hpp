@@ -18,11 +18,11 @@
 // Threads: the owner; steal_into() and has_stealable() by others.
 #pragma once
 
-#include "base/lifo_slot.hpp"
 #include "base/run_queue.hpp"
 #include "base/spin_lock.hpp"
-#include "base/steal_deque.hpp"
-#include "base/steal_queue.hpp"
+#include "base/steal/lifo_slot.hpp"
+#include "base/steal/steal_deque.hpp"
+#include "base/steal/steal_queue.hpp"
 #include "drivers/workers/victims.hpp"
 
 namespace jzx::drivers {

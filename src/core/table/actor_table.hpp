@@ -8,11 +8,10 @@
 // a chunk's address are read first.
 //
 // Where several workers share the table, slots are freed by one worker and wanted by another. Who
-// has none takes a whole stack away from a sibling, in one exchange, before it asks for a new
-// chunk; so every free slot can be had by everybody. A spawn is refused at the limit only after
-// every stack was seen empty while none was on its way from one worker to another. Only its owner
-// pushes to a stack and pops single slots: when its exchange succeeds, the top that it read
-// is still the top, since nobody but itself could have put it back; there is no ABA.
+// has none takes the whole stack of a sibling that has many, or else makes new ones; when there can
+// be no more it takes what any sibling has. So every free slot can be had by everybody, and no
+// stack is taken away for a few. A spawn is refused at the limit only after every stack was seen
+// empty while none was on its way from one worker to another.
 //
 // Threads that are no workers share one more stack, the commons, and own it one at a time.
 //
@@ -24,17 +23,11 @@
 
 #include "base/chunked_array.hpp"
 #include "base/reserved_array.hpp"
+#include "base/spin_lock.hpp"
 #include "core/actor.hpp"
+#include "core/table/free_slots.hpp"
 
 namespace jzx::core {
-
-inline constexpr uint32_t kNoSlot = 0xffffffffu;
-
-// A stack of free slots, linked through Actor::slot.
-struct alignas(64) FreeSlots {
-  base::Atomic<uint32_t> top{kNoSlot};
-  FreeSlots* sibling = nullptr;  // all stacks of a table, in a list
-};
 
 enum class TablePlace : uint8_t {
   allocator,  // chunks from the system's allocator
@@ -43,19 +36,25 @@ enum class TablePlace : uint8_t {
 
 class ActorTable {
   static constexpr uint32_t kGrowth = 256;  // slots that are made at a time
+  // A theft interrupts whoever runs, which takes some 20 us: so much for how many slots.
+  static constexpr uint32_t kWorthATheft = 4096;
   using Row = base::ReservedArray<Actor, kGrowth>;
   using Chunks = base::ChunkedArray<Actor, kGrowth>;
 
  public:
+  // `barriers`: for tests of the other way.
   ActorTable(base::Allocator allocator, uint32_t max_actors, bool is_shared,
-             TablePlace place = TablePlace::allocator) noexcept
-      : chunks_(allocator, std::min(max_actors, StateWord::kMostSlots)), is_shared_(is_shared) {
+             TablePlace place = TablePlace::allocator, bool barriers = true) noexcept
+      : chunks_(allocator, std::min(max_actors, StateWord::kMostSlots)),
+        is_shared_(is_shared),
+        uses_exchanges_(is_shared && !(barriers && base::has_heavy_barrier())) {
     is_row_ = place == TablePlace::reserved && row_.reserve(chunks_.max_size());
     if (is_shared) add_stack(commons_);
   }
 
   // Before any other thread uses the table: `slots` is one of its stacks from now on.
   void add_stack(FreeSlots& slots) noexcept {
+    slots.uses_exchanges = uses_exchanges_;
     slots.sibling = stacks_;
     stacks_ = &slots;
   }
@@ -145,12 +144,15 @@ class ActorTable {
   [[nodiscard]] uint32_t size() const noexcept { return is_row_ ? row_.size() : chunks_.size(); }
   [[nodiscard]] bool grow() noexcept { return is_row_ ? row_.grow() : chunks_.grow(); }
 
+  [[nodiscard]] uint32_t pop(FreeSlots& own) const noexcept {
+    return own.pop([this](uint32_t slot) -> Actor& { return known(slot); });
+  }
+
   [[nodiscard]] Actor* take_from(FreeSlots& own) noexcept {
     uint32_t slot = pop(own);
     while (slot == kNoSlot) {
       if (!fetch(own)) return nullptr;
       slot = pop(own);  // unless a sibling was quicker
-      if (slot == kNoSlot) base::spin_hint();
     }
     return taken(slot);
   }
@@ -162,81 +164,81 @@ class ActorTable {
   }
 
   void give_to(FreeSlots& own, Actor& actor) noexcept {
-    const uint32_t slot = actor.slot.load(std::memory_order_relaxed);  // the giver's own
-    push_chain(own, slot, actor);
+    own.push(actor.slot.load(std::memory_order_relaxed), actor);  // the giver's own
   }
 
-  [[nodiscard]] uint32_t pop(FreeSlots& own) noexcept {
-    // acquire: what whoever freed the slot did to it is seen; pairs with push_chain(). (A sibling
-    // may have pushed it, before its stack became ours.)
-    uint32_t top = own.top.load(std::memory_order_acquire);
-    while (top != kNoSlot) {
-      // relaxed: if the top has been taken away meanwhile this may be anything; the exchange fails.
-      const uint32_t next = known(top).slot.load(std::memory_order_relaxed);
-      if (!is_shared_) return own.top.store(next, std::memory_order_relaxed), top;
-      if (own.top.compare_exchange_weak(top, next, std::memory_order_acquire,
-                                        std::memory_order_acquire)) {
-        break;
-      }
-    }
-    return top;
-  }
-
-  // Pushes a chain of slots that ends with `last`.
-  void push_chain(FreeSlots& own, uint32_t first, Actor& last) noexcept {
-    uint32_t top = own.top.load(std::memory_order_relaxed);  // a first guess
-    for (;;) {
-      last.slot.store(top, std::memory_order_relaxed);  // published by the top
-      if (!is_shared_) return own.top.store(first, std::memory_order_relaxed);
-      // release: the slots are as their actors left them; pairs with pop() and fetch().
-      if (own.top.compare_exchange_weak(top, first, std::memory_order_release,
-                                        std::memory_order_relaxed)) {
-        return;
-      }
-    }
-  }
-
-  // Own has none: takes a sibling's, or makes new ones. Out of line in spirit: once per many.
+  // Own has none. True: look again. Out of line in spirit: once per many.
   [[nodiscard]] [[gnu::noinline]] bool fetch(FreeSlots& own) noexcept {
-    if (is_shared_ && fetch_from_siblings(own)) return true;
-    if (is_shared_) growth_.lock();
+    if (is_shared_ && rob_siblings(own, kWorthATheft) == Haul::slots) return true;
+    if (grow_into(own)) return true;
+    return is_shared_ && fetch_when_full(own);
+  }
+
+  // Makes new slots. Locked until they can be had, or who comes second finds a table that is full
+  // and nobody with a slot.
+  [[nodiscard]] bool grow_into(FreeSlots& own) noexcept {
+    std::unique_lock hold(growth_, std::defer_lock);
+    if (is_shared_) hold.lock();
     const uint32_t first = size();
-    const bool has_grown = grow();
+    if (!grow()) return false;
     const uint32_t end = size();
-    if (is_shared_) growth_.unlock();
-    if (!has_grown) return is_shared_ && fetch_when_full(own);
-    for (uint32_t slot = first; slot + 1 < end; ++slot) {
-      known(slot).slot.store(slot + 1, std::memory_order_relaxed);  // published by the push
+    for (uint32_t slot = first; slot < end; ++slot) {
+      const uint32_t next = slot + 1 < end ? slot + 1 : kNoSlot;
+      known(slot).slot.store(next, std::memory_order_relaxed);  // released by refill()
     }
-    push_chain(own, first, known(end - 1));
+    own.refill({first, end - first});
     return true;
   }
 
-  // Nothing new can be made. True: there may be a free one, look again.
+  // Nothing new can be made. False: every stack was seen empty while none was on its way.
+  //
+  // A stack on its way might be missed: from one at which we look too late to one at which we have
+  // looked already. But who takes a stack says so first, in both counts, and when it has arrived in
+  // one of them. If that began before we look at the counts, we see that it is under way, or else
+  // where it has arrived; if later, and we saw that the stack was gone, we see one more move.
   [[nodiscard]] bool fetch_when_full(FreeSlots& own) noexcept {
-    // seq_cst: a stack that was moved past our look is noticed by the count of moves, one that is
-    // on its way by the count of those under way.
+    // seq_cst, and the same below: the counts have one order.
     const uint32_t moves = moves_.load(std::memory_order_seq_cst);
     const bool is_under_way = moving_.load(std::memory_order_seq_cst) > 0;
-    return fetch_from_siblings(own) || is_under_way ||
-           moves_.load(std::memory_order_seq_cst) != moves;
+    const Haul haul = rob_siblings(own, 1);
+    if (haul == Haul::slots) return true;
+    if (haul == Haul::forbidden) return false;
+    // A try of our own that came too late is among the moves, too.
+    if (!is_under_way && moves_.load(std::memory_order_seq_cst) == moves) return false;
+    wait_for_movers();
+    return true;
   }
 
-  [[nodiscard]] bool fetch_from_siblings(FreeSlots& own) noexcept {
+  enum class Haul : uint8_t {
+    nothing,    // nobody had as many, or who had was quicker
+    slots,      // own has some
+    forbidden,  // somebody has, but the system lets nobody take them
+  };
+  // Takes the stack of a sibling that has at least so many.
+  [[nodiscard]] Haul rob_siblings(FreeSlots& own, uint32_t least) noexcept {
+    Haul haul = Haul::nothing;
     for (FreeSlots* other = stacks_; other != nullptr; other = other->sibling) {
-      // seq_cst: part of the same order as the moves.
-      if (other == &own || other->top.load(std::memory_order_seq_cst) == kNoSlot) continue;
-      // seq_cst, and the same below: who finds no stack but sees nobody moving one has missed none.
+      if (other == &own || other->size() < least) continue;
       moving_.fetch_add(1, std::memory_order_seq_cst);
       moves_.fetch_add(1, std::memory_order_seq_cst);
-      // Also acquires: pairs with push_chain().
-      const uint32_t first = other->top.exchange(kNoSlot, std::memory_order_seq_cst);
-      // Also releases: passes on what was acquired. Own is empty, and only its owner pushes.
-      if (first != kNoSlot) own.top.store(first, std::memory_order_seq_cst);
+      const std::optional<SlotChain> stolen = other->steal();
+      const bool has_some = stolen && stolen->size != 0;
+      if (has_some) own.refill(*stolen);
       moving_.fetch_sub(1, std::memory_order_seq_cst);
-      if (first != kNoSlot) return true;
+      if (has_some) return Haul::slots;
+      other->wait_for_owner();
+      if (!stolen) haul = Haul::forbidden;
     }
-    return false;
+    return haul;
+  }
+
+  // Until one stack that is on its way has arrived, or one more has left.
+  void wait_for_movers() noexcept {
+    const uint32_t moves = moves_.load(std::memory_order_seq_cst);
+    base::spin_while([&]() noexcept {
+      return moving_.load(std::memory_order_seq_cst) > 0 &&
+             moves_.load(std::memory_order_seq_cst) == moves;
+    });
   }
 
   // One of the two is used.
@@ -245,9 +247,10 @@ class ActorTable {
   bool is_row_ = false;
   FreeSlots* stacks_ = nullptr;
   const bool is_shared_;
+  const bool uses_exchanges_;
   FreeSlots commons_;
-  std::mutex commons_lock_;
-  std::mutex growth_;                 // one at a time makes a chunk
+  base::Mutex commons_lock_;
+  base::Mutex growth_;                // one at a time makes a chunk
   base::Atomic<uint32_t> moves_{0};   // stacks taken from siblings, ever
   base::Atomic<uint32_t> moving_{0};  // stacks that are on their way from one worker to another
 };
