@@ -68,8 +68,7 @@ class JobHunt {
     if (search_once()) return true;
     if (worker_.group().size() == 1) return false;
     for (uint32_t round = 0; round < rounds_; ++round) {
-      for (int i = 0; i < kPausesPerRound; ++i) base::spin_hint();
-      const bool is_for_the_tick = has_news();
+      const bool is_for_the_tick = pause_for(has_news);
       if (!is_for_the_tick && !search_once()) continue;
       rounds_ = kMostRounds;  // it has paid
       return !is_for_the_tick;
@@ -108,6 +107,18 @@ class JobHunt {
   }
 
  private:
+  // For a round's worth of pauses, or until there is news. News lies in lines of this worker's own,
+  // so to look between any two pauses costs nobody anything; a pause may take 20 ns, and a message
+  // from another worker would wait for half of them.
+  template <class HasNews>
+  [[nodiscard]] static bool pause_for(HasNews& has_news) noexcept {
+    for (int pauses = 0; pauses < kPausesPerRound; ++pauses) {
+      base::spin_hint();
+      if (has_news()) return true;
+    }
+    return false;
+  }
+
   static constexpr uint32_t kMostRounds = 256;
   static constexpr uint32_t kFewRounds = 16;
   static constexpr int kPausesPerRound = 8;
