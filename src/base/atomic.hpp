@@ -9,12 +9,12 @@
 //   Seen<T>     a word of one thread, plain for that one, at which others take a look now and then
 //   add_alone() to a counter that only one thread writes
 //   spin_hint() in loops that wait for another thread
-//   light_barrier(), heavy_barrier()   between what is done often and what is done rarely: of a
-//   store
-//     and a later load of one thread, with a light barrier between them, and a store and a later
-//     load of another, with a heavy one, at least one of the loads sees the other's store. The
-//     light one is no instruction; the heavy one interrupts the other threads of the process
-//     (membarrier).
+//   light_barrier(), heavy_barrier()
+//               between what is done often and what is done rarely: of a store and a later load of
+//               one thread, with a light barrier between them, and a store and a later load of
+//               another, with a heavy one, at least one of the loads sees the other's store. The
+//               light one is no instruction; the heavy one interrupts the other threads of the
+//               process (membarrier)
 #pragma once
 
 #include <linux/membarrier.h>
@@ -38,7 +38,7 @@ using Shared = model::Shared<T>;
 inline void spin_hint() noexcept { model::yield(); }
 inline void yield_thread() noexcept { model::yield(); }
 [[nodiscard]] inline bool has_heavy_barrier() noexcept { return true; }
-inline void light_barrier() noexcept {}
+inline void light_barrier() noexcept { model::light_barrier(); }
 [[nodiscard]] inline bool heavy_barrier() noexcept { return model::heavy_barrier(), true; }
 #else
 template <class T>

@@ -68,6 +68,9 @@ void continue_end(Host& host, Actor& actor) noexcept;
 // notices may be among it, before it frees them.
 void drain_mailbox(Host& host, Actor& actor, DeadLetterReason reason) noexcept;
 
+// The record of a child, when its parent has been told of the end, or will not be.
+void end_child_record(Notice& record, Host& host);
+
 // ---- for the end of a system ----
 
 // Ends every actor at once: no body runs again, nobody is told of anybody; queued messages and

@@ -53,6 +53,7 @@ void plain_written(const void* at) noexcept;
 void yield() noexcept;
 
 // See base/atomic.hpp: what any thread has stored is what all of them load from now on.
+void light_barrier() noexcept;
 void heavy_barrier() noexcept;
 
 // ---- atomics ----

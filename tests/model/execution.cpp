@@ -186,8 +186,11 @@ void Execution::yield() {
 void Execution::heavy_barrier() {
   begin_operation();
   say("heavy barrier");
-  memory_.show_all();
+  memory_.heavy_barrier(current_->number);
 }
+
+// No place to switch: whoever comes in between comes before the store or before the load.
+void Execution::light_barrier() { memory_.light_barrier(current_->number); }
 
 void Execution::set_token(Token& token) {
   begin_operation();
@@ -412,6 +415,9 @@ void plain_written(const void* at) noexcept { the_execution->plain(at, true); }
 
 void yield() noexcept {
   if (the_execution != nullptr) the_execution->yield();
+}
+void light_barrier() noexcept {
+  if (the_execution != nullptr) the_execution->light_barrier();
 }
 void heavy_barrier() noexcept {
   if (the_execution != nullptr) the_execution->heavy_barrier();

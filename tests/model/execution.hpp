@@ -58,6 +58,7 @@ class Execution {
                                       uint64_t desired, std::memory_order failure);
   void plain(const void* at, bool is_write);
   void yield();
+  void light_barrier();
   void heavy_barrier();
 
   struct Token {

@@ -135,10 +135,8 @@ class Pool {
 
   void wake(uint32_t worker) {
     if (worker == Idle::kNone) return;
-    if (its_.has_busy_worker) {             // else it may be one who naps
-      MODEL_ASSERT(woken_ == Idle::kNone);  // one at a time
-      woken_ = worker;
-    }
+    MODEL_ASSERT(woken_ == Idle::kNone);  // one at a time
+    woken_ = worker;
     workers_[worker]->sleep.wake();
   }
 
@@ -230,6 +228,10 @@ TEST(Idle, NoWorkOfTwoForeignThreadsIsLeftWhileAWorkerNaps) {
 TEST(Idle, NoWorkOfAForeignThreadIsLeftWhileTwoWorkersNap) {
   expect_always({.name = "idle, a foreign thread's job and 2 who nap", .preemptions = 2},
                 sleep_and_wake({.workers = 3, .naps = true}));
+}
+TEST(Idle, OfTwoWorkersThatNapOneIsCalledAtATime) {
+  expect_always({.name = "idle, a foreign thread's 2 jobs and 2 who nap", .preemptions = 1},
+                sleep_and_wake({.workers = 3, .jobs = 2, .naps = true}));
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "model/memory.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace jzx::base::model {
 
@@ -23,14 +25,25 @@ Memory::Memory() : cells_(kTableSize / 2), table_(kTableSize) {}
 void Memory::clear() noexcept {
   for (Clock& clock : clocks_) clock = Clock{};
   used_ = 0;
+  heavy_barriers_ = 0;
+  for (uint32_t& known : barriers_known_) known = 0;
   ++run_;
 }
 
-void Memory::show_all() noexcept {
+void Memory::heavy_barrier(uint32_t thread) noexcept {
   for (uint32_t i = 0; i < used_; ++i) {
     Cell& cell = cells_[i];
-    if (!cell.is_alive || !cell.is_atomic) continue;
-    for (uint32_t& floor : cell.fair_floor) floor = cell.newest();
+    if (cell.is_alive && cell.is_atomic) cell.barrier_floor = cell.newest();
+  }
+  ++heavy_barriers_;
+  light_barrier(thread);
+}
+
+void Memory::light_barrier(uint32_t thread) noexcept {
+  if (std::exchange(barriers_known_[thread], heavy_barriers_) == heavy_barriers_) return;
+  for (uint32_t i = 0; i < used_; ++i) {
+    uint32_t& floor = cells_[i].fair_floor[thread];
+    floor = std::max(floor, cells_[i].barrier_floor);
   }
 }
 
@@ -58,6 +71,7 @@ Cell& Memory::create(uint32_t thread, const void* address, bool is_atomic,
   for (auto& seen : cell->seen) seen.clear();
   cell->seq_cst_floor = 0;
   for (uint32_t& floor : cell->fair_floor) floor = 0;
+  cell->barrier_floor = 0;
   cell->last_write = cell->born;
   if (is_atomic) cell->stores.push_back(Store{value, Clock{}});
   return *cell;

@@ -7,7 +7,8 @@
 //   included),
 //   - for a seq_cst load: what any earlier seq_cst operation on the same atomic stored or read,
 //   - after model::yield(): what was the newest then, of the atomics the waiting loop looked at;
-//   - after a heavy barrier of any thread: what was the newest then, of all atomics.
+//   - after a heavy barrier, of its own thread, or of another one and then a light one of its own:
+//     what was the newest at the heavy one, of all atomics.
 // The order of execution of the seq_cst operations is the single order S. A read-modify-write reads
 // the newest store. An acquire picks up the release clock of the store it read; a store's release
 // clock is its thread's clock if it is a release, and a read-modify-write also passes on the clock
@@ -59,6 +60,7 @@ struct Cell {
   std::vector<Seen> seen[kMaxThreads];
   uint32_t seq_cst_floor = 0;
   uint32_t fair_floor[kMaxThreads] = {};
+  uint32_t barrier_floor = 0;  // the newest at the last heavy barrier
 
   // A plain word's.
   Stamp last_write;
@@ -79,8 +81,10 @@ class Memory {
   // A new operation of this thread.
   void tick(uint32_t thread) noexcept { ++clocks_[thread].time[thread]; }
 
-  // No load returns a store any more that is older than the newest now. (That orders nothing else.)
-  void show_all() noexcept;
+  // No load returns a store any more that is older than the newest now: of this thread from here
+  // on, of others from their next light barrier on. (That orders nothing else.)
+  void heavy_barrier(uint32_t thread) noexcept;
+  void light_barrier(uint32_t thread) noexcept;
 
   Cell& create(uint32_t thread, const void* address, bool is_atomic, uint64_t value) noexcept;
   // nullptr: never seen.
@@ -116,6 +120,8 @@ class Memory {
   Clock clocks_[kMaxThreads];
   std::vector<Cell> cells_;
   uint32_t used_ = 0;
+  uint32_t heavy_barriers_ = 0;
+  uint32_t barriers_known_[kMaxThreads] = {};  // how many of them each thread goes by
   // Open addressing; an entry counts only in the run it is of.
   struct Entry {
     uint32_t run = 0;

@@ -24,7 +24,7 @@ namespace jzx::core {
 
 inline constexpr uint32_t kNoSlot = 0xffffffffu;
 
-struct SlotChain {
+struct alignas(8) SlotChain {  // as a word, or its atomic may need a lock
   uint32_t first = kNoSlot;
   uint32_t size = 0;
   bool operator==(const SlotChain&) const = default;
@@ -84,7 +84,7 @@ class alignas(64) FreeSlots {
   // Empty: not this time. None: only the owner can have them.
   [[nodiscard]] std::optional<SlotChain> steal() noexcept {
     // acquire: the slots are as their actors left them, and linked; pairs with push(), pop() and
-    // refill(). release: pairs with look() and size().
+    // refill(). release: pairs with size().
     const auto take = [this] { return chain_.exchange(SlotChain{}, std::memory_order_acq_rel); };
     return uses_exchanges ? take() : thefts_.steal(take);
   }
@@ -96,8 +96,8 @@ class alignas(64) FreeSlots {
 
  private:
   [[nodiscard]] SlotChain look() const noexcept {
-    // acquire: who finds that nothing is left sees that it was robbed. Pairs with steal().
-    return chain_.load(std::memory_order_acquire);
+    // relaxed: others only take away. The barrier tells of that, or who brings back what they took.
+    return chain_.load(std::memory_order_relaxed);
   }
   // The owner has popped the first of this chain.
   [[gnu::noinline, gnu::cold]] uint32_t popped_unless_stolen(SlotChain chain) noexcept {

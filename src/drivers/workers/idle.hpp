@@ -24,7 +24,8 @@
 // A worker whose last look saw only what others will reach soon naps: it sleeps for a time, and
 // counts as awake, so that not everything that is left wakes it up. Who has something for it all
 // the same calls it, in the same order: the producer leaves the work and reads how many nap, the
-// worker says that it naps and looks again.
+// worker says that it naps and looks again. One that is called counts as searching, like one that
+// is woken; so of these, too, there is one at a time.
 //
 // Threads: any; begin_sleep(), begin_nap() and their ends by the worker concerned.
 #pragma once
@@ -107,7 +108,7 @@ class Idle {
     return true;
   }
 
-  // It does not nap any more. True: somebody called it.
+  // It does not nap any more. True: somebody called it, and it counts as searching.
   bool end_nap(uint32_t worker) noexcept {
     std::lock_guard hold(lock_);
     if (!nappers_.remove(worker)) return true;
@@ -118,21 +119,19 @@ class Idle {
   // After work was left that no worker may reach soon: as worker_to_wake(), or one that naps.
   [[nodiscard]] uint32_t worker_to_wake_or_call() noexcept {
     const uint32_t worker = worker_to_wake();
-    if (worker != kNone) return worker;
-    // Who searches finds it, or looks once more before it sleeps or naps. relaxed: not older than
-    // what worker_to_wake() has read.
-    if (searching(state_.load(std::memory_order_relaxed)) > 0) return kNone;
-    return napper_to_call();
+    return worker != kNone ? worker : napper_to_call();
   }
 
   // The worker that the caller must wake from its nap, or kNone.
   [[nodiscard]] uint32_t napper_to_call() noexcept {
     // seq_cst: after the work was left; see above.
-    if (napper_count_.load(std::memory_order_seq_cst) == 0) return kNone;
+    if (napper_count_.load(std::memory_order_seq_cst) == 0 || somebody_searches()) return kNone;
     std::lock_guard hold(lock_);
-    if (nappers_.count == 0) return kNone;
+    if (nappers_.count == 0 || somebody_searches()) return kNone;
     const uint32_t worker = nappers_.take_newest();
     napper_count_.store(nappers_.count, std::memory_order_relaxed);  // as in end_nap()
+    // As in worker_to_wake(): one at a time.
+    state_.fetch_add(kOneSearching, std::memory_order_seq_cst);
     return worker;
   }
 
@@ -150,6 +149,12 @@ class Idle {
   static constexpr uint32_t kOneAwake = 1u << 16;
 
   static constexpr uint32_t searching(uint32_t state) noexcept { return state & 0xffff; }
+  // Who searches finds what was left, or looks once more before it sleeps or naps. relaxed: not
+  // older than what the caller has read, or it holds the lock, and then any look will do: who
+  // begins to search now has yet to look.
+  [[nodiscard]] bool somebody_searches() const noexcept {
+    return searching(state_.load(std::memory_order_relaxed)) > 0;
+  }
   [[nodiscard]] bool wants_waking(uint32_t state) const noexcept {
     return searching(state) == 0 && (state >> 16) < workers_;
   }

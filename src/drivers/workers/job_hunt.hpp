@@ -99,7 +99,8 @@ class JobHunt {
   void woke_up() noexcept {
     if (is_napping_) {
       is_napping_ = false;
-      if (worker_.group().idle.end_nap(worker_.index)) naps_.begin_again();
+      is_searching_ = worker_.group().idle.end_nap(worker_.index);
+      if (is_searching_) naps_.begin_again();
     } else if (!is_searching_) {
       is_searching_ = worker_.group().idle.end_sleep(worker_.index);
       naps_.begin_again();
