@@ -112,7 +112,8 @@ namespace detail {
 [[nodiscard]] JZX_API std::vector<FiberStackInfo> stack_marks(Port& port);
 [[nodiscard]] JZX_API std::string_view type_name_of(Port& port, ActorId id) noexcept;
 [[nodiscard]] JZX_API std::vector<ActorTypeInfo> known_types(Port& port);
-[[nodiscard]] JZX_API HandlePools& handle_pools_of(Port& port) noexcept;
+// Ends the program if there is no system, and says so.
+[[nodiscard]] JZX_API HandlePools& handle_pools_of(Port* port) noexcept;
 
 }  // namespace detail
 
@@ -222,7 +223,7 @@ class SystemFace {
   Errc kill(Pid actor) { return end(actor, ExitReason::killed); }
 
   // The handle pools of this system, one per type; they end with it. The system must be there.
-  [[nodiscard]] HandlePools& handle_pools() { return detail::handle_pools_of(*port_); }
+  [[nodiscard]] HandlePools& handle_pools() { return detail::handle_pools_of(port_); }
 
   // ---- names ----
 

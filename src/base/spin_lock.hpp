@@ -17,7 +17,9 @@ inline void spin_while(Waits&& waits) noexcept {
   int spins = 0;
   while (waits()) {
     spin_hint();
-    if (++spins > 100) yield_thread();  // it may have lost its core
+    if (spins++ < 100) continue;
+    spins = 100;
+    yield_thread();  // it may have lost its core
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include <jzx/manual.hpp>
@@ -302,7 +304,13 @@ std::string_view type_name_of(Port& port, ActorId id) noexcept {
   return actor->kind->type_name(*actor);
 }
 
-HandlePools& handle_pools_of(Port& port) noexcept { return port.pools; }
+HandlePools& handle_pools_of(Port* port) noexcept {
+  if (port == nullptr) {
+    std::fputs("jzx: no handle pools: their system could not be made\n", stderr);
+    std::abort();
+  }
+  return port->pools;
+}
 
 std::vector<ActorTypeInfo> known_types(Port& port) { return port.types.list(); }
 

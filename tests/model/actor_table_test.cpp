@@ -144,6 +144,23 @@ TEST_P(ActorTable, GivesWhatIsStolenTwiceAsItsLastActorLeftIt) {
   });
 }
 
+// The owner gives one back while both are stolen, and what it gave is stolen too.
+TEST_P(ActorTable, NeverGivesASlotToTwo) {
+  expect_always("two thefts while a slot is given", 3, [this](Scene& scene) {
+    auto& table = scene.make<Table>(2u, 2u, barriers());
+    core::Actor* held = table.take(0);
+    core::Actor* got[2] = {};
+    scene.thread([&] { table.give(0, held); });
+    scene.thread([&] {
+      for (core::Actor*& one : got) one = table.take(1);
+    });
+    scene.join();
+    MODEL_ASSERT(got[0] == nullptr || got[0] != got[1]);
+    if (got[0] == nullptr || got[1] == nullptr) return;
+    MODEL_ASSERT(table.take(1) == nullptr && table.take(0) == nullptr);
+  });
+}
+
 // Two slots, and nobody ever has more than one: whatever is stolen from whom meanwhile, both get
 // what they ask for, and in the end both slots are there.
 TEST_P(ActorTable, RefusesNobodyWhileASlotIsFree) {

@@ -68,5 +68,41 @@ TEST_P(Idle, NobodyWakesUpToLook) {
   EXPECT_LT(sleeps() - before, 20 + static_cast<long>(GetParam()));
 }
 
+struct Again {
+  uint64_t times;
+};
+struct Soliloquist {
+  struct Begin {
+    ActorRef<Soliloquist> self;
+    Again first;
+    Promise<void> done;
+  };
+  ActorRef<Soliloquist> self{};
+  Promise<void> done{};
+
+  void on(Begin begin) {
+    self = begin.self;
+    done = std::move(begin.done);
+    EXPECT_EQ(self.send(begin.first), Errc::ok);
+  }
+  void on(Again again) {
+    if (again.times == 0) return done.resolve();
+    EXPECT_EQ(self.send(Again{again.times - 1}), Errc::ok);
+  }
+};
+
+// It is the only one that is ready, and goes on at once: nobody is told when a turn of it is over.
+TEST_P(Idle, NobodyWakesUpForOneWhoTalksToItself) {
+  constexpr uint64_t kMessages = 1'000'000;
+  constexpr long kTurns = kMessages / 64;
+  Runtime runtime(RuntimeOptions{.workers = GetParam()});
+  auto [future, promise] = jzx::promise<void>();
+  const auto actor = runtime.spawn<Soliloquist>();
+  const long before = sleeps();
+  ASSERT_EQ(actor.send(Soliloquist::Begin{actor, {kMessages}, std::move(promise)}), Errc::ok);
+  ASSERT_TRUE(future.get().ok());
+  EXPECT_LT(sleeps() - before, kTurns / 10);
+}
+
 }  // namespace
 }  // namespace jzx::testing

@@ -2,6 +2,7 @@
 #include <jzx/jzx.hpp>
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <chrono>
@@ -26,6 +27,27 @@ struct Counter {
   int on(Get) { return value; }
   void on(Crash, Context& context) { context.fail("crashed on purpose"); }
 };
+
+TEST(Runtime, HasTheDefaultsThatTheDocumentationNames) {
+  const RuntimeOptions options;
+  EXPECT_EQ(options.local_queue, 256u);
+  EXPECT_EQ(options.injection_high_water, 65'536u);
+  EXPECT_EQ(options.steal_batch, 32u);
+  EXPECT_EQ(options.default_mailbox_cap, 1024u);
+  EXPECT_EQ(options.max_msgs_per_actor, 64u);
+  EXPECT_EQ(options.max_actors_per_tick, 1024u);
+  cpu_set_t cores;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(cores), &cores), 0);
+  const Runtime runtime;
+  EXPECT_EQ(runtime.worker_count(), static_cast<uint32_t>(CPU_COUNT(&cores)));
+}
+
+TEST(Runtime, ThatCouldNotBeMadeHasNoHandlePoolsAndSaysSo) {
+  Runtime runtime(RuntimeOptions{.workers = 1, .steal_batch = 0});
+  ASSERT_FALSE(runtime);
+  EXPECT_DEATH((void)runtime.handle_pools(),
+               "jzx: no handle pools: their system could not be made");
+}
 
 TEST(Runtime, AnswersAnAskFromMain) {
   Runtime runtime;

@@ -85,9 +85,21 @@ TEST_F(ASleepingSibling, IsWokenForUnusualWorkThatWasDisplaced) {
             1);
 }
 
-TEST_F(ASleepingSibling, IsWokenForOneThatHasHadItsTurn) {
+TEST_F(ASleepingSibling, IsNotWokenForTheOnlyOneThatHasHadItsTurn) {
   Work work;
-  EXPECT_EQ(wakes_by([&] { busy.submit_last(work, false); }), 1);
+  EXPECT_EQ(wakes_by([&] { busy.submit_last(work, false); }), 0);
+  EXPECT_TRUE(reactor.overslept);
+}
+
+TEST_F(ASleepingSibling, IsWokenForOneThatHasHadItsTurnWhileAnotherWaits) {
+  Work next;
+  Work work;
+  EXPECT_EQ(wakes_by([&] {
+              busy.submit(next);
+              EXPECT_EQ(reactor.wakes, 0);
+              busy.submit_last(work, false);
+            }),
+            1);
 }
 
 TEST_F(ASleepingSibling, IsWokenForWorkFromOutside) {

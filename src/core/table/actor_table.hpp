@@ -11,7 +11,8 @@
 // has none takes the whole stack of a sibling that has many, or else makes new ones; when there can
 // be no more it takes what any sibling has. So every free slot can be had by everybody, and no
 // stack is taken away for a few. A spawn is refused at the limit only after every stack was seen
-// empty while none was on its way from one worker to another.
+// empty while none was on its way from one worker to another. (Single slots may go past that look:
+// one that is given to a stack that was looked at, while another is taken from one that was not.)
 //
 // Threads that are no workers share one more stack, the commons, and own it one at a time.
 //
@@ -203,8 +204,9 @@ class ActorTable {
     const Haul haul = rob_siblings(own, 1);
     if (haul == Haul::slots) return true;
     if (haul == Haul::forbidden) return false;
-    // A try of our own that came too late is among the moves, too.
-    if (!is_under_way && moves_.load(std::memory_order_seq_cst) == moves) return false;
+    // A try of our own that came too late is among the moves, too. An exchange: a move that it does
+    // not see comes after it, and so after our looks.
+    if (!is_under_way && moves_.fetch_add(0, std::memory_order_seq_cst) == moves) return false;
     wait_for_movers();
     return true;
   }

@@ -55,8 +55,8 @@ class alignas(64) FreeSlots {
         JZX_ASSERT(chain.size > 1 || next == kNoSlot);
         return chain.first;
       }
-      // relaxed: an exchange passes on what push() released without being told to.
-      if (chain_.compare_exchange_weak(chain, rest, std::memory_order_relaxed)) return chain.first;
+      // acquire: if it fails, as in size(). What push() released an exchange passes on anyway.
+      if (chain_.compare_exchange_weak(chain, rest, std::memory_order_acquire)) return chain.first;
     }
     return kNoSlot;
   }
@@ -103,7 +103,7 @@ class alignas(64) FreeSlots {
   [[gnu::noinline, gnu::cold]] uint32_t popped_unless_stolen(SlotChain chain) noexcept {
     return thefts_.ask([&](SlotChain stolen) {
       if (stolen != chain) return chain.first;
-      chain_.store(SlotChain{}, std::memory_order_relaxed);  // the next thief locks after us
+      chain_.store(SlotChain{}, std::memory_order_release);  // pairs with size()
       return kNoSlot;
     });
   }

@@ -162,6 +162,13 @@ bool ReadyQueues::steal_into(ReadyQueues& thief, uint32_t at_most, bool even_lif
   return take(work), true;
 }
 
+bool ReadyQueues::is_empty() const noexcept {
+  for (const base::RunQueue& pinned : pinned_) {
+    if (!pinned.empty()) return false;
+  }
+  return !has_stealable(true);
+}
+
 bool ReadyQueues::has_stealable(bool even_lifo) const noexcept {
   for (uint32_t level = 0; level < kPriorities; ++level) {
     // seq_cst: looked at between the announcement of a sleep and the sleep.

@@ -106,9 +106,11 @@ class ReadyQueues {
   }
 
   [[nodiscard]] bool has_thieves() const noexcept { return has_thieves_; }
+  // Perhaps.
   [[nodiscard]] bool has_ready() const noexcept {
     return queued_ != 0 || !lifo_.is_empty() || !fresh_.empty();
   }
+  [[nodiscard]] bool is_empty() const noexcept;
 
   // ---- thieves ----
 

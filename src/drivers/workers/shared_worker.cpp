@@ -67,9 +67,15 @@ void SharedWorker::submit_last(base::Runnable& work, bool is_fed_by_others) noex
 
 void SharedWorker::submit_last_otherwise(base::Runnable& work, bool is_fed_by_others) noexcept {
   if (work.home() != base::kAnyWorker) return submit_elsewhere(work);
-  if (is_fed_by_others && !queues_.push_next(work)) return;
-  if (!is_fed_by_others) queues_.push_back(work);
-  tell_others();
+  if (is_fed_by_others) {
+    if (queues_.push_next(work)) tell_others();
+    return;
+  }
+  // The only one goes on at once: nobody need come for it. If something else comes before it after
+  // all, and takes long, the watch tells of what waits.
+  const bool is_alone = queues_.is_empty();
+  queues_.push_back(work);
+  if (!is_alone) tell_others();
 }
 
 void SharedWorker::call(core::Actor& actor) noexcept {
