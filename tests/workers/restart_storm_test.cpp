@@ -151,6 +151,35 @@ TEST_P(RestartStorm, TenThousandChildrenUnderATreeFailAtOnceAndAllComeBack) {
   EXPECT_EQ(watch.escalated.value(), 0u);
 }
 
+TEST_P(RestartStorm, TenThousandChildrenFailAtOnceAndEachFamilyThatHasHadEnoughEscalatesOnce) {
+  const size_t families = scaled(100, 4);
+  constexpr size_t kEach = 100;
+  constexpr uint32_t kIntensity = 50;
+  crowd.failures_left.store(0);
+  const SupervisorOptions strict{.intensity = kIntensity, .period = 1h};
+  const auto root =
+      runtime.supervise(generous(), supervisors(families, strict, children(kEach, crowd)));
+  ASSERT_TRUE(root);
+  ASSERT_TRUE(crowd.up.reaches(families * kEach));
+  std::vector<ActorRef<Child>> all;
+  for (size_t i = 0; i < families; ++i) {
+    const SupervisorRef family(root.child(i));
+    for (size_t k = 0; k < kEach; ++k) all.push_back(family.child_as<Child>(k));
+  }
+  for (const auto& one : all) {
+    const Errc error = one.send(Crash{});  // its family may have had enough by now
+    ASSERT_TRUE(error == Errc::ok || error == Errc::no_such_actor);
+  }
+  ASSERT_TRUE(watch.escalated.reaches(families));
+  for (size_t i = 0; i < families; ++i) {  // all come back, with all their children
+    while (SupervisorRef(root.child(i)).count().active < kEach) std::this_thread::yield();
+  }
+  while (crowd.alive.load() != static_cast<int64_t>(families * kEach)) std::this_thread::yield();
+  end();
+  EXPECT_EQ(watch.escalated.value(), families);
+  EXPECT_EQ(watch.restarted.value(), families * (kIntensity + 1));
+}
+
 TEST_P(RestartStorm, EverySupervisorThatHasHadEnoughEscalatesOnce) {
   const size_t count = scaled(200, 4);
   constexpr uint32_t kIntensity = 5;
