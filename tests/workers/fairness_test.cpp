@@ -124,6 +124,21 @@ TEST_P(Fairness, WorkFromOutsideGetsOnBesideBusyActors) {
   EXPECT_EQ(course.starved.load(), 0u) << "never had a turn";
 }
 
+// All of it is for one worker, whatever the others do, and so it is counted in that one's turns.
+TEST_P(Fairness, ABusyActorKeepsNobodyWaitingWhoIsPinnedBesideIt) {
+  Course course(kFewTicks);
+  const uint64_t count = scaled(5'000, 5);
+  Runtime runtime(RuntimeOptions{.workers = GetParam()});
+  SpawnOptions here;
+  here.placement = Placement::pin_to(0);
+  std::vector<Pid> others;
+  for (uint64_t i = 0; i < count; ++i) others.push_back(runtime.spawn_with<Other>(here, course));
+  course.waiting.store(count);
+  ASSERT_EQ(runtime.spawn_with<Generous>(here, course, others).send(Again{}), Errc::ok);
+  ASSERT_TRUE(course.ended.wait());
+  EXPECT_EQ(course.starved.load(), 0u) << "of " << count << " never had a turn";
+}
+
 // ---- the lifo slot and the fresh ----
 
 // Two that wake one another for ever, so that one of them is always the actor woken last.
@@ -248,16 +263,23 @@ struct Low {
 // One pick in 61 is for the levels in turn, of which there are 4.
 constexpr uint64_t kLargestGap = 61 * 4 * 2;
 
-class Priorities : public ::testing::TestWithParam<std::pair<Priority, Priority>> {
+struct Rivals {
+  Priority higher;
+  Priority lower;
+  uint32_t workers = 1;  // and all of them on the first
+};
+
+class Priorities : public ::testing::TestWithParam<Rivals> {
  protected:
-  Pid spawn_low() {
+  static SpawnOptions options_for(Priority priority) {
     SpawnOptions options;
-    options.priority = GetParam().second;
-    return runtime.spawn_with<Low>(options, gaps);
+    options.priority = priority;
+    if (GetParam().workers > 1) options.placement = Placement::pin_to(0);
+    return options;
   }
+  Pid spawn_low() { return runtime.spawn_with<Low>(options_for(GetParam().lower), gaps); }
   void start_high(Pid low) {
-    SpawnOptions options;
-    options.priority = GetParam().first;
+    const SpawnOptions options = options_for(GetParam().higher);
     for (int i = 0; i < 4; ++i) {
       const auto high = runtime.spawn_with<High>(options, gaps, i == 0 ? low : Pid());
       ASSERT_EQ(high.send(Again{}), Errc::ok);
@@ -266,13 +288,16 @@ class Priorities : public ::testing::TestWithParam<std::pair<Priority, Priority>
 
   Gaps gaps;
   // A message is a turn.
-  Runtime runtime{RuntimeOptions{.workers = 1, .max_msgs_per_actor = 1}};
+  Runtime runtime{RuntimeOptions{.workers = GetParam().workers, .max_msgs_per_actor = 1}};
 };
 INSTANTIATE_TEST_SUITE_P(Levels, Priorities,
-                         ::testing::Values(std::pair(Priority::critical, Priority::low),
-                                           std::pair(Priority::high, Priority::normal),
-                                           std::pair(Priority::high, Priority::low),
-                                           std::pair(Priority::normal, Priority::low)));
+                         ::testing::Values(Rivals{Priority::critical, Priority::low},
+                                           Rivals{Priority::high, Priority::normal},
+                                           Rivals{Priority::high, Priority::low},
+                                           Rivals{Priority::normal, Priority::low},
+                                           Rivals{Priority::critical, Priority::low, 2},
+                                           Rivals{Priority::high, Priority::normal, 2},
+                                           Rivals{Priority::normal, Priority::low, 2}));
 
 TEST_P(Priorities, ALowerOneThatIsAlwaysReadyHasItsShareOfTheTurns) {
   ASSERT_EQ(spawn_low().send(Again{}), Errc::ok);
@@ -300,8 +325,7 @@ struct Peer {
 
 TEST_P(Priorities, ALowerOneThatIsWokenAmongBusyOnesOfItsLevelRunsWithinAFewTurns) {
   const Pid low = spawn_low();
-  SpawnOptions options;
-  options.priority = GetParam().second;
+  const SpawnOptions options = options_for(GetParam().lower);
   for (int i = 0; i < 2; ++i) {
     ASSERT_EQ(runtime.spawn_with<Peer>(options, gaps).send(Again{}), Errc::ok);
   }
