@@ -81,7 +81,7 @@ struct SpawnOptions {
   Pid supervisor{};            // hears of the end, and stops the actor with itself
   Priority priority = Priority::normal;
   Overload overload = Overload::refuse;
-  uint32_t high_water = 0;  // queued messages at which the observer is told; 0: never
+  uint32_t high_water = 0;  // queued messages at which a turn tells the observer; 0: never
   Placement placement = Placement::anywhere();
   // Address space for the stack of a fiber, its guard included; 0: 64 KiB. Rounded up to a power of
   // two, 16 KiB to 8 MiB. Memory is taken page by page as it is used.

@@ -39,7 +39,7 @@ inline void spin_hint() noexcept { model::yield(); }
 inline void yield_thread() noexcept { model::yield(); }
 [[nodiscard]] inline bool has_heavy_barrier() noexcept { return true; }
 inline void light_barrier() noexcept { model::light_barrier(); }
-[[nodiscard]] inline bool heavy_barrier() noexcept { return model::heavy_barrier(), true; }
+[[nodiscard]] inline bool heavy_barrier() noexcept { return model::heavy_barrier(); }
 #else
 template <class T>
 using Atomic = std::atomic<T>;

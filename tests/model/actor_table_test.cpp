@@ -213,6 +213,23 @@ TEST_P(ActorTable, KeepsASlotThatComesBackAfterATheft) {
   EXPECT_GT(came_back, 0);
 }
 
+// The system granted barriers at first, and refuses them now: nobody can take what another has, but
+// nobody waits for it either, and each keeps its own.
+TEST(ActorTableThatMayNotRob, GivesUpAtOnce) {
+  expect_always({.name = "actor table, barriers are refused", .preemptions = 2}, [](Scene& scene) {
+    auto& table = scene.make<Table>(2u, 2u, true);
+    scene.refuse_barriers();
+    scene.thread([&] {
+      core::Actor* one = table.take(0);
+      MODEL_ASSERT(one != nullptr && table.take(0) != nullptr);
+      table.give(0, one);
+    });
+    scene.thread([&] { MODEL_ASSERT(table.take(1) == nullptr); });
+    scene.join();
+    MODEL_ASSERT(table.take(0) != nullptr);
+  });
+}
+
 // base/reserved_array.hpp, which the table may lie in.
 TEST(ReservedArray, ASlotThatIsFoundWhileItGrowsIsWhole) {
   struct Slot {

@@ -54,7 +54,8 @@ void yield() noexcept;
 
 // See base/atomic.hpp: what any thread has stored is what all of them load from now on.
 void light_barrier() noexcept;
-void heavy_barrier() noexcept;
+// False: it was refused.
+[[nodiscard]] bool heavy_barrier() noexcept;
 
 // ---- atomics ----
 

@@ -43,6 +43,7 @@ bool Execution::run(const std::function<void()>& body) {
   preemptions_ = 0;
   operations_ = 0;
   stores_ = 0;
+  refuses_barriers_ = false;
   prepare(threads_[thread_count_++], body);
   the_execution = this;
   current_ = &outside_;
@@ -183,10 +184,11 @@ void Execution::yield() {
   give_up_turn();
 }
 
-void Execution::heavy_barrier() {
+bool Execution::heavy_barrier() {
   begin_operation();
-  say("heavy barrier");
-  memory_.heavy_barrier(current_->number);
+  say(refuses_barriers_ ? "heavy barrier, refused" : "heavy barrier");
+  if (!refuses_barriers_) memory_.heavy_barrier(current_->number);
+  return !refuses_barriers_;
 }
 
 // No place to switch: whoever comes in between comes before the store or before the load.
@@ -419,8 +421,6 @@ void yield() noexcept {
 void light_barrier() noexcept {
   if (the_execution != nullptr) the_execution->light_barrier();
 }
-void heavy_barrier() noexcept {
-  if (the_execution != nullptr) the_execution->heavy_barrier();
-}
+bool heavy_barrier() noexcept { return the_execution == nullptr || the_execution->heavy_barrier(); }
 
 }  // namespace jzx::base::model

@@ -59,7 +59,9 @@ class Execution {
   void plain(const void* at, bool is_write);
   void yield();
   void light_barrier();
-  void heavy_barrier();
+  [[nodiscard]] bool heavy_barrier();
+  // From now on, in this run.
+  void refuse_barriers() noexcept { refuses_barriers_ = true; }
 
   struct Token {
     bool is_set = false;
@@ -123,6 +125,7 @@ class Execution {
   uint32_t operations_ = 0;
   uint64_t stores_ = 0;
   bool has_failed_ = false;
+  bool refuses_barriers_ = false;
   std::string message_;
   std::vector<Step> steps_;
   std::vector<Thread*> ready_;        // scratch

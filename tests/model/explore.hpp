@@ -55,6 +55,8 @@ class Scene {
   // The threads are 1, 2 …; they begin in join().
   void thread(std::function<void()> body) { execution_.start_thread(std::move(body)); }
   void join() { execution_.join_threads(); }
+  // As where the system lets nobody have one any more.
+  void refuse_barriers() { execution_.refuse_barriers(); }
 
   ~Scene() {
     while (!objects_.empty()) {
