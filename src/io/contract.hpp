@@ -108,6 +108,14 @@ class Reactor {
 
   // ---- waiting ----
 
+  // Before the first wait(): `tell` is called by a wait() that has slept or looked and is about to
+  // complete operations, since those who wait for them may go on for long.
+  struct BeforeCompletions {
+    void (*tell)(void* ctx) = nullptr;
+    void* ctx = nullptr;
+  };
+  virtual void tell_before_completions(const BeforeCompletions&) noexcept {}
+
   // Tells what happened, waiting at most `timeout_ns` (0: not at all, base::kNever: as long as it
   // takes) for something to happen. 0 or -errno; being interrupted is not an error.
   [[nodiscard]] virtual int wait(uint64_t timeout_ns) = 0;

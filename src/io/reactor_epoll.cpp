@@ -297,6 +297,9 @@ size_t EpollReactor::complete_all() {
       }
     }
   }
+  if (count > 0 && before_completions_.tell != nullptr) {
+    before_completions_.tell(before_completions_.ctx);
+  }
   while (Operation* operation = batch.pop_front()) {
     // One that had to wait for others to end: they have, before it in this list.
     if (operation->opcode == Opcode::close) operation->result = close_file(operation->handle);

@@ -49,6 +49,9 @@ class EpollReactor : public Reactor {
   [[nodiscard]] size_t pending_count() const noexcept override {
     return pending_.load(std::memory_order_relaxed);  // a number on its own
   }
+  void tell_before_completions(const BeforeCompletions& whom) noexcept override {
+    before_completions_ = whom;
+  }
   [[nodiscard]] int wait(uint64_t timeout_ns) override;
   void wake() noexcept override;
   [[nodiscard]] int pollable_fd() const noexcept override;
@@ -115,6 +118,7 @@ class EpollReactor : public Reactor {
 
   base::List<Operation, InOperationList> finished_;
   size_t finished_count_ = 0;
+  BeforeCompletions before_completions_;
   std::mutex* shared_ = nullptr;
   base::Atomic<size_t> pending_{0};
   base::Atomic<bool> has_finished_{false};

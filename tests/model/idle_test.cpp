@@ -39,6 +39,8 @@ struct Case {
   // Number 0 is busy for ever and has a job in its queue that it does not pay to take; the others
   // nap.
   bool naps = false;
+  // The first that is woken runs something else, for ever.
+  bool calls_back = false;
 };
 
 // What the hunt of a worker asks the group for, and the producers.
@@ -63,14 +65,34 @@ class Pool {
 
   // ---- workers ----
 
+  // It takes its share between two turns, and the second takes for ever.
+  void look_between_turns(uint32_t self) { (void)workers_[self]->hunt.take_from_outside(); }
+  // It searches, and what it finds takes for ever.
+  void search(uint32_t self) {
+    Worker& own = *workers_[self];
+    if (!own.hunt.search_once()) return;
+    own.hunt.found_work();
+    MODEL_ASSERT(own.queue.pop() != nullptr);
+  }
+  void push_unpaid() { MODEL_ASSERT(workers_[0]->queue.push(&new_job())); }
+  void begin_nap(uint32_t self) {
+    MODEL_ASSERT(workers_[self]->hunt.begin_sleep(kForEver) != 0);
+    MODEL_ASSERT(workers_[self]->hunt.is_napping());
+  }
+  // True: it was called.
+  [[nodiscard]] bool nap(uint32_t self) { return workers_[self]->sleep.until_woken(); }
+
   void run_worker(uint32_t self) {
     Worker& own = *workers_[self];
     for (;;) {
       base::Runnable* work = own.queue.pop();
       if (work == nullptr) {
         if (own.hunt.search_once()) continue;
-        // There is work, but while another searches this one may not: it spins a little.
-        if (own.saw_something && !own.hunt.is_searching()) base::spin_hint();
+        // There is work, but another is just taking it to its queue, or searches, and then this one
+        // may not: it spins a little.
+        if (own.saw_something && (!own.hunt.is_searching() || !injection.empty())) {
+          base::spin_hint();
+        }
         if (!sleep(own)) return;
         continue;
       }
@@ -93,6 +115,7 @@ class Pool {
   drivers::Injection injection{100};
   [[nodiscard]] uint32_t size() const { return its_.workers; }
   void wake_one() { wake(idle.worker_to_wake()); }
+  void call_napper() { wake(idle.napper_to_call()); }
   [[nodiscard]] bool has_stealable(uint32_t except) const {
     if (!injection.empty()) return true;
     for (uint32_t i = 0; i < its_.workers; ++i) {
@@ -150,6 +173,12 @@ class Pool {
     const bool waits = allowed_ns != 0 && (its_.naps || !own.hunt.is_napping());
     const bool wakes_up = !waits || own.sleep.until_woken();
     own.hunt.woke_up();
+    if (its_.calls_back && wakes_up && waits && !was_called_back_) {
+      was_called_back_ = true;
+      woken_ = Idle::kNone;
+      own.hunt.stop_searching();
+      return false;
+    }
     return wakes_up;
   }
 
@@ -158,6 +187,7 @@ class Pool {
   Job jobs_[4];
   size_t made_ = 0;
   int taken_ = 0;
+  bool was_called_back_ = false;
   uint32_t woken_ = Idle::kNone;  // was woken, and has not yet found anything or gone to sleep
 };
 
@@ -215,7 +245,42 @@ TEST(Idle, WhoTakesTwoInjectedJobsWakesTheNextForTheSecond) {
                 sleep_and_wake({.workers = 2, .jobs = 2, .long_jobs = true}));
 }
 
+TEST(Idle, WhoIsWokenAndRunsSomethingElseWakesTheNext) {
+  expect_always({.name = "idle, a foreign thread's job, 2 workers, 1 calls back", .preemptions = 2},
+                sleep_and_wake({.workers = 2, .calls_back = true}));
+}
+
+// One that is busy takes the job into its own queue, at the moment when the other looks everywhere
+// before it sleeps.
+TEST(Idle, AJobFromOutsideIsSeenOnItsWayIntoTheQueueOfABusyWorker) {
+  expect_always({.name = "idle, a foreign thread's job taken between turns", .preemptions = 3},
+                [](Scene& scene) {
+                  auto& pool = scene.make<Pool>(Case{});
+                  scene.thread([&] { pool.inject(); });
+                  scene.thread([&] { pool.look_between_turns(0); });
+                  scene.thread([&] { pool.run_worker(1); });
+                  scene.join();
+                  MODEL_ASSERT(pool.taken() == 1);
+                });
+}
+
 // ---- jobs from outside, while the others nap beside a busy worker ----
+
+TEST(Idle, WhoNapsIsCalledForWhatCameWhileAnotherSearchedAndFoundSomethingElse) {
+  expect_always(
+      {.name = "idle, a foreign thread's job, 1 who searches, 1 who naps", .preemptions = 3},
+      [](Scene& scene) {
+        auto& pool = scene.make<Pool>(Case{.workers = 3});
+        pool.push_unpaid();
+        pool.begin_nap(2);
+        bool is_called = false;
+        scene.thread([&] { pool.inject(); });
+        scene.thread([&] { pool.search(1); });
+        scene.thread([&] { is_called = pool.nap(2); });
+        scene.join();
+        MODEL_ASSERT(is_called || pool.injection.empty());
+      });
+}
 
 TEST(Idle, NoWorkOfAForeignThreadIsLeftWhileAWorkerNaps) {
   expect_always({.name = "idle, a foreign thread's 2 jobs and 1 who naps", .preemptions = 3},

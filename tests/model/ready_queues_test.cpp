@@ -33,11 +33,13 @@ int run_all(ReadyQueues& queues) {
 }
 
 struct Two {
-  ReadyQueues owner{kTiny, true};
-  ReadyQueues thief{kTiny, true};
+  explicit Two(uint32_t ring = kTiny) : owner(ring, true), thief(ring, true) {}
+
+  ReadyQueues owner;
+  ReadyQueues thief;
   Idle idle{2};
   Sleep sleep;
-  Job jobs[3];
+  Job jobs[4];
 
   void push(int job) {
     jobs[job].payload = 1;
@@ -76,6 +78,27 @@ TEST(ReadyQueues, NothingThatOverflowedIsLeftWhileTheOtherSleeps) {
   expect_always(
       {.name = "ready queues, 2 jobs, 1 in the overflow, and a sleeper", .preemptions = 2},
       overflow_and_sleep(2));
+}
+
+// Thieves have emptied the ring. The owner brings the overflow back into it and is in a turn for
+// ever, at the moment when the other looks everywhere before it sleeps.
+TEST(ReadyQueues, WhatComesBackFromTheOverflowIsSeenOnItsWay) {
+  expect_always({.name = "ready queues, 2 jobs from the overflow, and a sleeper", .preemptions = 3},
+                [](Scene& scene) {
+                  auto& two = scene.make<Two>(2u);
+                  for (int i = 0; i < 4; ++i) two.push(i);
+                  for (int i = 0; i < 2; ++i) {
+                    MODEL_ASSERT(two.owner.steal_into(two.thief, 1, false));
+                  }
+                  bool sleeps = false;
+                  scene.thread([&] { MODEL_ASSERT(two.owner.next() != nullptr); });
+                  scene.thread([&] {
+                    two.idle.begin_sleep(1, false);
+                    sleeps = !two.owner.has_stealable(false);
+                  });
+                  scene.join();
+                  MODEL_ASSERT(!sleeps || !two.owner.has_stealable(false));
+                });
 }
 
 // Both take at once, and everything is taken once.

@@ -1,10 +1,12 @@
-// The mark of work from outside (drivers/workers/injection.hpp) where one worker runs all actors:
-// work in the queue and actors that were called for (drivers/loop/call_list.hpp) count together.
+// Work from outside (drivers/workers/injection.hpp): in which order it is taken, and its mark where
+// one worker runs all actors: work in the queue and actors that were called for
+// (drivers/loop/call_list.hpp) count together.
 #include "drivers/workers/injection.hpp"
 
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <vector>
 
 namespace jzx::drivers {
 namespace {
@@ -61,6 +63,46 @@ class Outside {
   std::deque<core::Actor> actors_;
   std::deque<Job> jobs_;
 };
+
+// ---- order ----
+
+struct Prioritised : base::Runnable {
+  explicit Prioritised(base::Priority priority) noexcept : Runnable(nullptr) {
+    standing = {priority, base::kAnyWorker, false};
+  }
+};
+
+TEST(Injection, GivesTheOldestOfTheHighestPriorityFirst) {
+  Injection injection(100);
+  Prioritised low(base::Priority::low), high(base::Priority::high), later(base::Priority::high);
+  for (Prioritised* work : {&low, &high, &later}) (void)injection.push(*work);
+  std::vector<base::Runnable*> taken;
+  EXPECT_EQ(injection.take(8, [&](base::Runnable& work) { taken.push_back(&work); }), 3u);
+  EXPECT_EQ(taken, (std::vector<base::Runnable*>{&high, &later, &low}));
+  EXPECT_TRUE(injection.empty());
+}
+
+// However much of higher priority comes from outside, and however little is taken at a time.
+TEST(Injection, LetsTheLowerPrioritiesGetOn) {
+  for (const uint32_t at_a_time : {1u, 32u}) {
+    Injection injection(100'000);
+    Prioritised low(base::Priority::low);
+    (void)injection.push(low);
+    std::deque<Prioritised> urgent;
+    bool low_is_taken = false;
+    uint32_t picks = 0;
+    while (!low_is_taken && picks < 10'000) {
+      for (uint32_t i = 0; i <= at_a_time; ++i) {
+        (void)injection.push(urgent.emplace_back(base::Priority::critical));
+      }
+      picks += injection.take(
+          at_a_time, [&](base::Runnable& work) { low_is_taken = low_is_taken || &work == &low; });
+    }
+    EXPECT_LE(picks, 61u * base::kPriorities + at_a_time) << at_a_time << " at a time";
+  }
+}
+
+// ---- the mark ----
 
 TEST(InjectionMark, CountsNoCallThatHasBeenTaken) {
   Outside outside(10);

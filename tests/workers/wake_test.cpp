@@ -27,7 +27,8 @@ class ASleepingSibling : public ::testing::Test {
   ASleepingSibling(Made first, Made second)
       : busy(group, clock, std::move(first.first), WorkerOptions{}),
         sleeper(group, clock, std::move(second.first), WorkerOptions{.index = 1}),
-        reactor(*second.second) {}
+        reactor(*second.second),
+        reactor_of_busy(*first.second) {}
 
   // How often the sleeper is woken by what happens when it goes to sleep.
   template <class Action>
@@ -45,11 +46,12 @@ class ASleepingSibling : public ::testing::Test {
   }
 
   core::System system{shared()};
-  base::SteadyClock clock;
+  base::ManualClock clock{false};
   WorkerGroup group{system, GroupOptions{.workers = 2}};
   SharedWorker busy;
   SharedWorker sleeper;
-  ScriptedReactor& reactor;
+  ScriptedReactor& reactor;  // the sleeper's
+  ScriptedReactor& reactor_of_busy;
 };
 
 TEST_F(ASleepingSibling, IsNotWokenForWhatRunsNext) {
@@ -105,6 +107,33 @@ TEST_F(ASleepingSibling, IsWokenForOneThatHasHadItsTurnWhileAnotherWaits) {
 TEST_F(ASleepingSibling, IsWokenForWorkFromOutside) {
   Work work;
   EXPECT_EQ(wakes_by([&] { busy.post(work); }), 1);
+}
+
+// Both sleep, and the one that fell asleep last is woken for work from outside. While it counts as
+// searching nobody else is woken; so it must not, once it has begun with something else.
+TEST_F(ASleepingSibling, IsWokenWhenWhoWasWokenForWorkRunsATimerBeforeIt) {
+  struct Alarm : base::Timer {
+    explicit Alarm(ScriptedReactor& the_sibling)
+        : Timer([](base::Timer& self, base::Executor&) {
+            auto& alarm = static_cast<Alarm&>(self);
+            alarm.wakes = alarm.sibling.wakes;
+          }),
+          sibling(the_sibling) {}
+    ScriptedReactor& sibling;
+    int wakes = -1;
+  } alarm(reactor);
+  Work work;
+  reactor_of_busy.before_sleep = [&] {
+    clock.advance_ms(10);
+    busy.post(work);
+  };
+  EXPECT_EQ(wakes_by([&] {
+              busy.arm(alarm, 10);
+              EXPECT_EQ(busy.tick(base::kNever), 0);
+            }),
+            1);
+  EXPECT_EQ(alarm.wakes, 1) << "of the sibling, before the timer's code ran";
+  EXPECT_EQ(reactor_of_busy.wakes, 1);
 }
 
 TEST_F(ASleepingSibling, SleepsWithoutAnEndWhileThereIsNothingToDo) {

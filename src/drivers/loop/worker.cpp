@@ -115,6 +115,7 @@ void Worker::fire_due() {
       firing_.store(timer, std::memory_order_relaxed);  // the lock orders it
     }
     if (timer == nullptr) return;
+    about_to_call_back();
     if (is_watched()) [[unlikely]]
       witness_->begin_timer(*timer);
     {

@@ -169,6 +169,8 @@ class Worker : public core::Host {
   // is something to do after all.
   [[nodiscard]] virtual uint64_t allowed_sleep_ns(uint64_t wait_ns) noexcept { return wait_ns; }
   virtual void woke_up() noexcept {}
+  // A timer is about to fire, or who waited for I/O to go on; perhaps before woke_up().
+  virtual void about_to_call_back() noexcept {}
   // So many calls have just been taken, all that there were.
   virtual void took_calls(uint64_t /*count*/) noexcept {}
 

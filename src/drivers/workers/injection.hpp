@@ -30,9 +30,8 @@ class Injection {
   [[nodiscard]] uint64_t push(base::Runnable& work) noexcept {
     std::lock_guard hold(lock_);
     queues_[work.level()].push(work);
-    const uint64_t size = size_.load(std::memory_order_relaxed) + 1;  // changed under the lock only
     // seq_cst: before the caller's look for sleepers; see idle.hpp.
-    size_.store(size, std::memory_order_seq_cst);
+    const uint64_t size = size_.fetch_add(1, std::memory_order_seq_cst) + 1;
     return pass_mark(size + call_count());
   }
 
@@ -56,7 +55,8 @@ class Injection {
     return pass_mark(waiting());
   }
 
-  // Calls take(Runnable&) for the oldest of the highest priority, `at_most` of them.
+  // Calls take(Runnable&) for `at_most` of them: the oldest of the highest priority, and one in
+  // kFairEvery of one level after another, so that the lower ones get on.
   template <class Take>
   uint32_t take(uint32_t at_most, Take&& take) noexcept {
     if (empty()) return 0;
@@ -64,19 +64,12 @@ class Injection {
     uint32_t count = 0;
     {
       std::lock_guard hold(lock_);
-      for (base::RunQueue& queue : queues_) {
-        while (count < at_most && !queue.empty()) {
-          batch.push(*queue.pop());
-          ++count;
-        }
-      }
-      const uint64_t size = size_.load(std::memory_order_relaxed) - count;  // as above
-      size_.store(size, std::memory_order_seq_cst);
-      if (size + call_count() <= high_water_ / 2 && looks_high()) {
-        is_high_.store(false, std::memory_order_relaxed);  // under the lock
+      for (base::Runnable* work; count < at_most && (work = next()) != nullptr; ++count) {
+        batch.push(*work);
       }
     }
     while (base::Runnable* work = batch.pop()) take(*work);
+    lower(count);
     return count;
   }
 
@@ -90,6 +83,28 @@ class Injection {
   // relaxed: changed under the lock; without it, a first look.
   [[nodiscard]] bool looks_high() const noexcept {
     return is_high_.load(std::memory_order_relaxed);
+  }
+  // The next to be taken, or nullptr. Under the lock.
+  [[nodiscard]] base::Runnable* next() noexcept {
+    if (++picks_ % kFairEvery == 0) {
+      for (uint32_t i = 0; i < base::kPriorities; ++i) {
+        fair_level_ = (fair_level_ + 1) % base::kPriorities;
+        if (base::Runnable* work = queues_[fair_level_].pop()) return work;
+      }
+    }
+    for (base::RunQueue& queue : queues_) {
+      if (base::Runnable* work = queue.pop()) return work;
+    }
+    return nullptr;
+  }
+  // So many have been taken, and are where thieves find them: who looks here and there before it
+  // sleeps must not find them nowhere.
+  void lower(uint32_t count) noexcept {
+    // seq_cst: after they were put there; pairs with that look.
+    const uint64_t size = size_.fetch_sub(count, std::memory_order_seq_cst) - count;
+    if (!looks_high() || size + call_count() > high_water_ / 2) return;
+    std::lock_guard hold(lock_);
+    if (waiting() <= high_water_ / 2) is_high_.store(false, std::memory_order_relaxed);
   }
   // Under the lock.
   [[nodiscard]] uint64_t pass_mark(uint64_t waiting_now) noexcept {
@@ -105,10 +120,14 @@ class Injection {
     return calls_ != nullptr ? calls_->size() : 0;
   }
 
+  static constexpr uint32_t kFairEvery = 61;  // as in a worker's own queues
+
   const uint64_t high_water_;
   const CallList* calls_ = nullptr;
   alignas(64) base::SpinLock lock_;
   base::RunQueue queues_[base::kPriorities];
+  uint32_t picks_ = 0;
+  uint32_t fair_level_ = 0;
   base::Atomic<bool> is_high_{false};  // told, and not halved since
   base::Atomic<uint64_t> size_{0};
 };

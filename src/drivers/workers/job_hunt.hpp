@@ -5,8 +5,9 @@
 //
 // `Worker` is who hunts; the model tests have one of their own. It has
 //
-//   index, group()              the number it has in the group; idle, injection, size(), wake_one()
-//                               and has_stealable() of that
+//   index, group()              the number it has in the group; idle, injection, size(),
+//   wake_one(),
+//                               call_napper() and has_stealable() of that
 //   share_from_outside()        how much to take from the injection at a time
 //   keep(work)                  into its own queues
 //   steal()                     from siblings, if it pays; false: nothing
@@ -17,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "base/executor.hpp"
 #include "drivers/workers/idle.hpp"
@@ -35,12 +37,16 @@ class JobHunt {
     if (is_searching_) [[unlikely]]
       stop_searching();
   }
-  // Also where it has found nothing and hunts no more: there may be more where this came from, and
-  // nobody shall wait for this one to find it.
+  // Also where it has found nothing and hunts no more, or is about to run what it has not looked
+  // for, a timer's code: there may be more where this came from, and while this one counts as
+  // searching nobody else is woken for it.
   void stop_searching() noexcept {
     if (!is_searching_) return;
     is_searching_ = false;
-    if (worker_.group().idle.end_search()) worker_.group().wake_one();
+    if (!worker_.group().idle.end_search()) return;
+    worker_.group().wake_one();
+    // Who left something outside meanwhile has called nobody from a nap, because this one searched.
+    if (!worker_.group().injection.empty()) worker_.group().call_napper();
   }
   // What it took from a sibling had waited for one in a long turn.
   void note_long_turn() noexcept { naps_.note_long_turn(); }
@@ -82,6 +88,7 @@ class JobHunt {
     Idle& idle = worker_.group().idle;
     idle.begin_sleep(worker_.index, is_searching_);
     is_searching_ = false;
+    is_asleep_ = true;
     // Spinning did not pay: less next time, and now and then a try whether it would again.
     rounds_ = ++sleeps_ % 16 == 0 ? std::max(rounds_, kFewRounds) : rounds_ / 2;
     // Everyone looks once more, not only the last who searched: one that was not let search may be
@@ -93,10 +100,12 @@ class JobHunt {
     if (is_searching_ || !worker_.group().injection.empty()) return 0;
     return std::min(wait_ns, naps_.next_ns(worker_.siblings_get_on()));
   }
+  [[nodiscard]] bool is_asleep() const noexcept { return is_asleep_; }
   [[nodiscard]] bool is_napping() const noexcept { return is_napping_; }
   [[nodiscard]] bool is_searching() const noexcept { return is_searching_; }
 
   void woke_up() noexcept {
+    if (!std::exchange(is_asleep_, false)) return;
     if (is_napping_) {
       is_napping_ = false;
       is_searching_ = worker_.group().idle.end_nap(worker_.index);
@@ -126,6 +135,7 @@ class JobHunt {
 
   Worker& worker_;
   bool is_searching_ = false;
+  bool is_asleep_ = false;   // or napping, as far as the others know
   bool is_napping_ = false;  // others have work that does not pay yet to take: for a while only
   uint32_t rounds_ = kMostRounds;  // of spinning before the next sleep
   uint32_t sleeps_ = 0;

@@ -129,9 +129,10 @@ void ReadyQueues::refill(uint32_t level) noexcept {
   while (rings_[level].size() < ring_limit_) {
     Runnable* work = overflow_[level].pop();
     if (work == nullptr) return;
-    overflow_count_[level].fetch_sub(1, std::memory_order_seq_cst);  // as in push_ring()
     [[maybe_unused]] const bool pushed = rings_[level].push(work, ring_limit_);
     JZX_ASSERT(pushed);  // only the owner fills it
+    // seq_cst: after the push; pairs with has_stealable(), which finds it in one of the two.
+    overflow_count_[level].fetch_sub(1, std::memory_order_seq_cst);
   }
 }
 
@@ -171,9 +172,10 @@ bool ReadyQueues::is_empty() const noexcept {
 
 bool ReadyQueues::has_stealable(bool even_lifo) const noexcept {
   for (uint32_t level = 0; level < kPriorities; ++level) {
-    // seq_cst: looked at between the announcement of a sleep and the sleep.
-    if (!rings_[level].empty()) return true;
+    // seq_cst: looked at between the announcement of a sleep and the sleep. The overflow first:
+    // what leaves it is in the ring by then, see refill().
     if (overflow_count_[level].load(std::memory_order_seq_cst) > 0) return true;
+    if (!rings_[level].empty()) return true;
   }
   return !fresh_.empty() || (even_lifo && !lifo_.is_empty());
 }

@@ -16,6 +16,10 @@ SharedWorker::SharedWorker(WorkerGroup& group, base::Clock& clock, io::ReactorPt
     inboxes = core::Inboxes::all;
     system.runner = this;
     group.injection.count_too(calls());
+  } else {
+    io().tell_before_completions(
+        {[](void* self) noexcept { static_cast<SharedWorker*>(self)->about_to_call_back(); },
+         this});
   }
   group.add(*this);
 }
@@ -207,6 +211,11 @@ bool SharedWorker::gets_on() const noexcept {
 void SharedWorker::woke_up() noexcept {
   hunt_.woke_up();
   if (group_.watch != nullptr) group_.watch->somebody_woke();
+}
+
+void SharedWorker::about_to_call_back() noexcept {
+  if (hunt_.is_asleep()) woke_up();
+  hunt_.stop_searching();
 }
 
 }  // namespace jzx::drivers

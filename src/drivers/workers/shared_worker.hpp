@@ -63,6 +63,7 @@ class SharedWorker final : public Worker {
   bool has_ready() noexcept override { return queues_.has_ready(); }
   uint64_t allowed_sleep_ns(uint64_t wait_ns) noexcept override;
   void woke_up() noexcept override;
+  void about_to_call_back() noexcept override;
   void took_calls(uint64_t count) noexcept override;
   void ready_from_outside(base::Runnable& work) noexcept override { queues_.push_pinned(work); }
 
