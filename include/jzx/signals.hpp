@@ -13,6 +13,8 @@
 
 namespace jzx {
 
+// A slot of the system's table in the low half, and in the high half which of the slot's lives it
+// is, never 0; these begin anew after 4,294,967,295.
 using ActorId = uint64_t;
 
 enum class ExitReason : int {
