@@ -1,7 +1,7 @@
 // Every atomic of src, and every plain word that threads hand to one another, by these names.
 // (Public headers include nothing of src and use std::atomic; handover.hpp, ready_list.hpp and
-// tether.hpp take it as a parameter, so that the model tests can put the checker's in its place.) In
-// a normal build the first two are std::atomic<T> and T. A model build (JZX_MODEL) takes the
+// tether.hpp take it as a parameter, so that the model tests can put the checker's in its place.)
+// In a normal build the first two are std::atomic<T> and T. A model build (JZX_MODEL) takes the
 // checker's versions instead, which remember every store with its vector clock: a load may then
 // return any store that the memory model allows, and a plain access that races is reported. So the
 // model tests run the code that is shipped; see tests/model.
