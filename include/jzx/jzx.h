@@ -329,7 +329,7 @@ typedef struct jzx_runtime_config {
   uint32_t injection_high_water; /* 65536: more work than this waits from outside: where an
                                   * observer is set, a line on stderr, once until it has halved */
   uint32_t steal_batch;          /* 32: what an idle worker takes at once, at most */
-  uint32_t max_blocking_threads; /* 64 */
+  uint32_t max_blocking_threads; /* 64, and at most 512 */
   uint32_t stall_limit_ms;       /* 0: none. A behaviour that runs longer is told of on stderr */
 } jzx_runtime_config;
 

@@ -25,16 +25,19 @@
 namespace jzx {
 
 struct RuntimeOptions {
-  uint32_t workers = 0;                   // 0: one per core of this process; at most 250
-  uint32_t max_actors = 1u << 24;         // a limit, at most 2^28; memory is taken as they come
-  uint32_t default_mailbox_cap = 1024;    // slots; 4 of them are the system's
-  uint32_t max_msgs_per_actor = 64;       // messages an actor handles in one turn
-  uint32_t max_actors_per_tick = 1024;    // turns before I/O and timers, fewer if they are long
-  uint32_t max_io_watchers = 1024;        // over all workers
-  uint32_t local_queue = 256;             // ready actors a worker keeps; more overflow, in order
+  uint32_t workers = 0;  // 0: one per core of this process; at most 250
+  // A limit, at most 2^28, as which more counts; memory is taken as they come.
+  uint32_t max_actors = 1u << 24;
+  uint32_t default_mailbox_cap = 1024;  // slots; 4 of them are the system's
+  uint32_t max_msgs_per_actor = 64;     // messages an actor handles in one turn
+  uint32_t max_actors_per_tick = 1024;  // turns before I/O and timers, fewer if they are long
+  uint32_t max_io_watchers = 1024;      // over all workers
+  // Ready actors in a worker's ring, 1 to 256, else the runtime cannot be made. More wait behind
+  // them in a list, in order.
+  uint32_t local_queue = 256;
   uint64_t injection_high_water = 65536;  // work from outside that may wait before an event tells
   uint32_t steal_batch = 32;              // what an idle worker takes at once, at most
-  uint32_t max_blocking_threads = 64;     // of the pool for what blocks
+  uint32_t max_blocking_threads = 64;     // of the pool for what blocks; 1 to 512, else as above
   std::chrono::milliseconds stall_limit{0};  // a handler that runs longer is told of; 0: none is
   Observer* observer = nullptr;              // must outlive the runtime; called on any worker
   Reactor reactor = Reactor::automatic;

@@ -33,7 +33,8 @@ bool is_valid(const RuntimeOptions& options) noexcept {
          options.max_msgs_per_actor != 0 && options.max_actors_per_tick != 0 &&
          options.workers <= drivers::Idle::kMaxWorkers && options.local_queue != 0 &&
          options.local_queue <= drivers::ReadyQueues::kRing && options.steal_batch != 0 &&
-         options.max_blocking_threads != 0;
+         options.max_blocking_threads != 0 &&
+         options.max_blocking_threads <= drivers::BlockingPool::kMostThreads;
 }
 
 core::SystemOptions system_options(const RuntimeOptions& options, uint32_t workers,

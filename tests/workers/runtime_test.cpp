@@ -42,6 +42,18 @@ TEST(Runtime, HasTheDefaultsThatTheDocumentationNames) {
   EXPECT_EQ(runtime.worker_count(), static_cast<uint32_t>(CPU_COUNT(&cores)));
 }
 
+TEST(Runtime, CannotBeMadeBeyondItsLimits) {
+  for (const uint32_t count : {0u, 257u, UINT32_MAX}) {
+    EXPECT_FALSE(Runtime(RuntimeOptions{.workers = 1, .local_queue = count})) << count;
+  }
+  for (const uint32_t count : {0u, 513u, UINT32_MAX}) {
+    EXPECT_FALSE(Runtime(RuntimeOptions{.workers = 1, .max_blocking_threads = count})) << count;
+  }
+  EXPECT_FALSE(Runtime(RuntimeOptions{.workers = 251}));
+  EXPECT_TRUE(
+      Runtime(RuntimeOptions{.workers = 1, .local_queue = 256, .max_blocking_threads = 512}));
+}
+
 TEST(Runtime, ThatCouldNotBeMadeHasNoHandlePoolsAndSaysSo) {
   Runtime runtime(RuntimeOptions{.workers = 1, .steal_batch = 0});
   ASSERT_FALSE(runtime);
