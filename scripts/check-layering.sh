@@ -99,6 +99,7 @@ runtime.hpp: runtime
 detail/export.hpp: base
 observer.hpp: core
 detail/port.hpp: core
+detail/spawn_choices.hpp: runtime
 actor.hpp: kinds/handlers
 detail/become.hpp: kinds/handlers
 manual.hpp: runtime

@@ -108,11 +108,15 @@ Errc arm_beat(SystemFace& face, Pid actor, const Beat& beat) {
 
 }  // namespace detail
 
-// An actor with its event source, or why either cannot be.
+// An actor with its event source, or why either cannot be. A clock goes on from beat to beat, so
+// its actor must not drop the oldest of its messages: invalid_arg.
 template <class A, class... Args>
-[[nodiscard]] Result<ActorRef<A>> spawn_on(SystemFace& face, const EventSource& source,
-                                           Args&&... args) {
-  const ActorRef<A> actor = face.spawn<A>(std::forward<Args>(args)...);
+[[nodiscard]] Result<ActorRef<A>> spawn_on_with(SystemFace& face, const SpawnOptions& options,
+                                                const EventSource& source, Args&&... args) {
+  if (source.kind() == EventSource::Kind::timer && options.overload == Overload::drop_oldest) {
+    return Error(Errc::invalid_arg, "drop_oldest would drop a TimerEvent, and so stop the clock");
+  }
+  const ActorRef<A> actor = face.spawn_with<A>(options, std::forward<Args>(args)...);
   if (!actor) return Error(face.spawn_error());
   Errc error = Errc::ok;
   if (source.kind() == EventSource::Kind::timer) {
@@ -129,6 +133,12 @@ template <class A, class... Args>
     return Error(error, "this is no signal, or one that cannot be listened to");
   }
   return Error(error);
+}
+
+template <class A, class... Args>
+[[nodiscard]] Result<ActorRef<A>> spawn_on(SystemFace& face, const EventSource& source,
+                                           Args&&... args) {
+  return spawn_on_with<A>(face, SpawnOptions{}, source, std::forward<Args>(args)...);
 }
 
 }  // namespace jzx

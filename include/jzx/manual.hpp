@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include <jzx/system.hpp>
@@ -24,6 +25,13 @@ namespace detail {
 // One turn of at most so many messages. False: there was nothing to do, or it is gone. `handled` is
 // increased by the user messages that were.
 JZX_API bool poll_by_hand(Port& port, ActorId id, uint32_t messages, size_t& handled);
+
+// Any other placement becomes one that no spawn accepts.
+[[nodiscard]] constexpr Placement placement_by_hand(Placement wanted) noexcept {
+  const bool fits =
+      wanted.home() == Placement::anywhere().home() || wanted.home() == Placement::by_hand().home();
+  return fits ? Placement::by_hand() : Placement::pin_to(UINT32_MAX);
+}
 
 }  // namespace detail
 
@@ -83,12 +91,19 @@ class ManualRef {
   ActorRef<A> actor_;
 };
 
-// An actor of `face`, a Loop, a Runtime or a Context, that is polled by its owner.
+// An actor of `face`, a Loop, a Runtime or a Context, that is polled by its owner. An empty
+// reference if it cannot be: SystemFace::spawn_error() says why. It has no other placement
+// (invalid_arg), and no use for a priority.
+template <class A, class... Args>
+[[nodiscard]] ManualRef<A> spawn_manual_with(SystemFace& face, const SpawnOptions& options,
+                                             Args&&... args) {
+  SpawnOptions by_hand = options;
+  by_hand.placement = detail::placement_by_hand(options.placement);
+  return ManualRef<A>(face.spawn_with<A>(by_hand, std::forward<Args>(args)...));
+}
 template <class A, class... Args>
 [[nodiscard]] ManualRef<A> spawn_manual(SystemFace& face, Args&&... args) {
-  SpawnOptions options;
-  options.placement = Placement::by_hand();
-  return ManualRef<A>(face.spawn_with<A>(options, std::forward<Args>(args)...));
+  return spawn_manual_with<A>(face, SpawnOptions{}, std::forward<Args>(args)...);
 }
 
 }  // namespace jzx

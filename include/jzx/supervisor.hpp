@@ -21,6 +21,8 @@
 
 #include <jzx/actor_ref.hpp>
 #include <jzx/detail/fiber_body.hpp>
+#include <jzx/detail/port.hpp>
+#include <jzx/detail/spawn_choices.hpp>
 #include <jzx/detail/spawned_task.hpp>
 
 namespace jzx {
@@ -130,11 +132,30 @@ class ChildSpec {
   [[nodiscard]] ChildSpec permanent() && { return with_mode(ChildMode::permanent); }
   [[nodiscard]] ChildSpec transient() && { return with_mode(ChildMode::transient); }
   [[nodiscard]] ChildSpec temporary() && { return with_mode(ChildMode::temporary); }
+  // As in SpawnOptions, for every start. A supervisor has them for itself, not for its children.
   [[nodiscard]] ChildSpec mailbox_cap(uint32_t slots) && {
-    mailbox_cap_ = slots;
+    request_.mailbox_cap = slots;
     return std::move(*this);
   }
-  // Of a fiber; see SpawnOptions.
+  [[nodiscard]] ChildSpec priority(Priority level) && {
+    request_.priority = static_cast<uint8_t>(level);
+    return std::move(*this);
+  }
+  // Placement::pinned(): on the worker of its first start, also after a restart. A supervisor
+  // cannot be run by hand.
+  [[nodiscard]] ChildSpec placement(Placement where) && {
+    request_.home = where.home();
+    return std::move(*this);
+  }
+  [[nodiscard]] ChildSpec overload(Overload what) && {
+    request_.overload = static_cast<uint8_t>(what);
+    return std::move(*this);
+  }
+  [[nodiscard]] ChildSpec high_water(uint32_t messages) && {
+    request_.high_water = messages;
+    return std::move(*this);
+  }
+  // Of a fiber.
   [[nodiscard]] ChildSpec stack_size(size_t bytes) && {
     stack_size_ = bytes;
     return std::move(*this);
@@ -157,7 +178,8 @@ class ChildSpec {
   [[nodiscard]] const SupervisorOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::vector<ChildSpec>& children() const noexcept { return children_; }
   [[nodiscard]] ChildMode mode() const noexcept { return mode_; }
-  [[nodiscard]] uint32_t mailbox_slots() const noexcept { return mailbox_cap_; }
+  // Who is bound to it, and its name, are not in there.
+  [[nodiscard]] const detail::SpawnRequest& request() const noexcept { return request_; }
   [[nodiscard]] const Backoff* backoff_spec() const noexcept { return backoff_.get(); }
 
  private:
@@ -175,7 +197,7 @@ class ChildSpec {
   SupervisorOptions options_;
   std::vector<ChildSpec> children_;
   ChildMode mode_ = ChildMode::permanent;
-  uint32_t mailbox_cap_ = 0;
+  detail::SpawnRequest request_;
   std::shared_ptr<Backoff> backoff_;
 };
 

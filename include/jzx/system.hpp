@@ -16,56 +16,12 @@
 #include <jzx/async/sleep.hpp>
 #include <jzx/detail/down_watcher.hpp>
 #include <jzx/detail/fiber_body.hpp>
+#include <jzx/detail/spawn_choices.hpp>
 #include <jzx/detail/spawned_task.hpp>
 #include <jzx/handle_pools.hpp>
 #include <jzx/supervisor.hpp>
 
 namespace jzx {
-
-// Among what is ready, higher first; the lower ones still get on. (A loop has one queue for all.)
-enum class Priority : uint8_t { critical, high, normal, low };
-
-// What a full mailbox does with one more message of a user. What the system sends always fits.
-enum class Overload : uint8_t {
-  refuse,       // the sender gets mailbox_full
-  drop_newest,  // the sender gets ok; the message is dead-lettered
-  // The oldest are dead-lettered by the actor before its next turn; senders are refused at twice
-  // the size.
-  drop_oldest,
-  // The sender waits until there is room: a fiber is suspended; others if their thread may block,
-  // one that is not the system's or one for what blocks. no_such_actor, if the actor ends
-  // meanwhile; loop_closed, if the system does. A handler on a worker or a loop or run by hand, a
-  // loop's own thread, and an actor that sends to itself are refused as above; so is what is sent
-  // to many, by a router, or in C. Who polls the actor by hand must not wait for it.
-  wait,
-};
-
-// Where an actor runs, in a runtime.
-class Placement {
- public:
-  // Wherever there is time: the default.
-  [[nodiscard]] static constexpr Placement anywhere() noexcept { return Placement(255); }
-  // On one worker only, 0 to 249.
-  [[nodiscard]] static constexpr Placement pin_to(uint32_t worker) noexcept {
-    return Placement(static_cast<uint8_t>(worker < kNoWorker ? worker : kNoWorker));
-  }
-  // On a thread that may block.
-  [[nodiscard]] static constexpr Placement blocking() noexcept { return Placement(254); }
-
-  // Nowhere by itself: when its owner polls it; see manual.hpp.
-  [[nodiscard]] static constexpr Placement by_hand() noexcept { return Placement(253); }
-  // On one worker only, whichever: the one that spawns it, if one does. For fibers whose code must
-  // find the same thread again after a wait.
-  [[nodiscard]] static constexpr Placement pinned() noexcept { return Placement(252); }
-
-  // ---- for the library ----
-  [[nodiscard]] constexpr uint8_t home() const noexcept { return home_; }
-
- private:
-  static constexpr uint8_t kNoWorker = 250;  // there are never that many
-  explicit constexpr Placement(uint8_t home) noexcept : home_(home) {}
-  uint8_t home_;
-};
 
 struct TimerId {
   uint64_t value = 0;

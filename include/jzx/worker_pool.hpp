@@ -31,8 +31,13 @@ namespace jzx {
 struct WorkerPoolOptions {
   size_t size = 1;
   Routing routing = Routing::round_robin;
-  uint32_t mailbox_cap = 0;  // of each worker; 0: the system's default
-  uint32_t intensity = 0;    // restarts allowed in any period; 0: three for each worker
+  // Of each worker, as in SpawnOptions. A send to the pool does not wait for room, as to a router.
+  uint32_t mailbox_cap = 0;  // 0: the system's default
+  Priority priority = Priority::normal;
+  Overload overload = Overload::refuse;
+  uint32_t high_water = 0;
+  Placement placement = Placement::anywhere();
+  uint32_t intensity = 0;  // restarts allowed in any period; 0: three for each worker
   std::chrono::milliseconds period{5000};
   Backoff backoff{};  // before a worker that failed is started again; as it is here, at once
   Pid parent{};       // hears of the end, and stops the pool with itself
@@ -159,6 +164,10 @@ template <class A, class... Args>
   for (size_t i = 0; i < options.size; ++i) {
     children.push_back(ChildSpec("worker-" + std::to_string(i), maker)
                            .mailbox_cap(options.mailbox_cap)
+                           .priority(options.priority)
+                           .overload(options.overload)
+                           .high_water(options.high_water)
+                           .placement(options.placement)
                            .backoff(options.backoff));
   }
   SupervisorOptions supervisor;

@@ -29,6 +29,7 @@ enum Home : uint8_t {
   kAnyWorker = 255,
   kBlockingPool = 254,  // on a thread that may block
   kByHand = 253,        // whenever its owner says so
+  kSomeWorker = 252,    // for who asks: one worker, whichever; see core::settle_home()
   kLastWorker = 249,
 };
 

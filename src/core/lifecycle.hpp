@@ -33,6 +33,9 @@ struct SpawnOptions {
   ActorId reserved = kNobody;  // an id from reserve(), to be the actor's
 };
 
+// Where an actor lives that asks for this home: kSomeWorker is this host's worker, if it has one.
+[[nodiscard]] uint8_t settle_home(const Host& host, uint8_t home) noexcept;
+
 // An id for an actor that is spawned later, so that others can be told of it before. Until then it
 // is as that of one who has ended. no_memory, max_actors.
 [[nodiscard]] Errc reserve(Host& host, ActorId& out) noexcept;
@@ -40,7 +43,7 @@ struct SpawnOptions {
 void release_reserved(Host& host, ActorId id) noexcept;
 
 // The body, and an id that was reserved, belong to the actor if this answers ok, else still to the
-// caller.
+// caller. invalid_arg: there is no such home, priority or overload.
 [[nodiscard]] Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept;
 
 // The common spawn, in a few instructions: of an actor without a parent, a label or any other wish.

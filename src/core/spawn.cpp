@@ -76,6 +76,11 @@ bool can_live_there(const System& system, uint8_t home) noexcept {
   return home >= base::kByHand || home < system.workers;
 }
 
+bool is_sound(const System& system, const SpawnOptions& options) noexcept {
+  return can_live_there(system, options.home) && options.priority <= base::Priority::low &&
+         options.overload <= Overload::wait;
+}
+
 // A loop has no use for priorities and workers: all its actors are common, but those run by hand.
 base::Standing standing_for(const System& system, const SpawnOptions& options) noexcept {
   if (!system.is_shared) {
@@ -169,6 +174,13 @@ bool move_in(Host& host, Actor& actor, Child* child, ActorId parent, ActorId id,
 
 }  // namespace
 
+uint8_t settle_home(const Host& host, uint8_t home) noexcept {
+  if (home != base::kSomeWorker) return home;
+  if (host.index != Host::kNoTimers) return host.index;
+  // A thread that is no worker's: the workers take turns. relaxed: any number will do.
+  return static_cast<uint8_t>(host.births.load(std::memory_order_relaxed) % host.system.workers);
+}
+
 Errc reserve(Host& host, ActorId& out) noexcept {
   System& system = host.system;
   if (system.takes_no_more.load(std::memory_order_relaxed)) return Errc::loop_closed;  // a flag
@@ -191,7 +203,7 @@ void release_reserved(Host& host, ActorId id) noexcept {
 Errc spawn(Host& host, const SpawnOptions& options, ActorId& out) noexcept {
   System& system = host.system;
   if (system.takes_no_more.load(std::memory_order_relaxed)) return Errc::loop_closed;  // a flag
-  if (!can_live_there(system, options.home)) return Errc::invalid_arg;
+  if (!is_sound(system, options)) return Errc::invalid_arg;
   Belongings belongings;
   if (options.parent != kNobody || options.label != nullptr || options.high_water != 0) {
     const Errc error = make_belongings(host, options, belongings);

@@ -27,12 +27,6 @@ Errc bind(core::Host& host, ActorId id, const detail::SpawnRequest& request) noe
 
 }  // namespace
 
-uint8_t pinned_home(const core::Host& host) noexcept {
-  if (host.index != core::Host::kNoTimers) return host.index;
-  // A thread that is no worker's: the workers take turns. relaxed: any number will do.
-  return static_cast<uint8_t>(host.births.load(std::memory_order_relaxed) % host.system.workers);
-}
-
 Spawned spawn_and_bind(core::Host& host, const core::SpawnOptions& options,
                        const detail::SpawnRequest& request, ActorId& out) noexcept {
   host.hold_back();

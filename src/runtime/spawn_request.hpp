@@ -10,19 +10,15 @@
 
 namespace jzx::runtime {
 
-// Which worker Placement::pinned() means.
-[[nodiscard]] uint8_t pinned_home(const core::Host& host) noexcept;
-
 // All but the body. `host` is the one that will spawn it.
 [[nodiscard]] inline core::SpawnOptions spawn_options(
     const core::Host& host, const detail::SpawnRequest& request) noexcept {
-  constexpr uint8_t kPinned = 252;  // as Placement::pinned()
   core::SpawnOptions options;
   options.label = request.label;
   options.mailbox_cap = request.mailbox_cap;
   options.parent = request.parent;
   options.priority = static_cast<base::Priority>(request.priority);
-  options.home = request.home == kPinned ? pinned_home(host) : request.home;
+  options.home = core::settle_home(host, request.home);
   options.overload = static_cast<core::Overload>(request.overload);
   options.high_water = request.high_water;
   options.is_quiet = request.is_quiet;

@@ -114,7 +114,12 @@ uint32_t whole_ms(std::chrono::milliseconds time) noexcept {
 Errc fill_spec(detail::Port& port, const ChildSpec& spec, supervise::ChildSpec& out) {
   const base::Allocator& allocator = port.system.allocator;
   out.mode = static_cast<supervise::ChildMode>(spec.mode());
-  out.mailbox_cap = spec.mailbox_slots();
+  const detail::SpawnRequest& request = spec.request();
+  out.mailbox_cap = request.mailbox_cap;
+  out.high_water = request.high_water;
+  out.priority = static_cast<base::Priority>(request.priority);
+  out.home = request.home;
+  out.overload = static_cast<core::Overload>(request.overload);
   if (const Backoff* backoff = spec.backoff_spec()) {
     out.has_backoff = true;
     out.backoff = {whole_ms(backoff->initial), whole_ms(backoff->max), backoff->factor,
@@ -136,6 +141,8 @@ Errc fill_spec(detail::Port& port, const ChildSpec& spec, supervise::ChildSpec& 
     out.factory = allocator.create<TaskChild>(spec.task_maker());
     return out.factory != nullptr ? Errc::ok : Errc::no_memory;
   }
+  // Nobody has a reference to poll it by, and its children would not be started again.
+  if (out.home == base::kByHand) return Errc::invalid_arg;
   supervise::Plan* nested = nullptr;
   if (const Errc error = make_plan(port, spec.options(), spec.children(), nested); !ok(error)) {
     return error;

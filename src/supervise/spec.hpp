@@ -34,7 +34,12 @@ struct ChildSpec {
   ChildFactory* factory = nullptr;  // owned
   char* name = nullptr;             // owned, may be null
   ChildMode mode = ChildMode::permanent;
+  // As in core::SpawnOptions, for every start.
   uint32_t mailbox_cap = 0;
+  uint32_t high_water = 0;
+  base::Priority priority = base::Priority::normal;
+  uint8_t home = base::kAnyWorker;  // kSomeWorker: the one of the first start, from then on
+  core::Overload overload = core::Overload::refuse;
   bool has_backoff = false;
   BackoffSpec backoff;
 

@@ -187,6 +187,10 @@ Errc Supervisor::start_one(ChildSlot& slot) noexcept {
   options.child_mark = &slot;
   options.label = slot.spec.name;
   options.mailbox_cap = slot.spec.mailbox_cap;
+  options.high_water = slot.spec.high_water;
+  options.priority = slot.spec.priority;
+  options.home = slot.spec.home = core::settle_home(*host_, slot.spec.home);
+  options.overload = slot.spec.overload;
   if (const Errc made = slot.spec.factory->make(*host_, options); made != Errc::ok) return made;
   ActorId id = core::kNobody;
   if (const Errc spawned = core::spawn(*host_, options, id); spawned != Errc::ok) {

@@ -74,6 +74,28 @@ TEST_P(ManualActor, IsPolledAsLongAsTheOwnerWants) {
   EXPECT_EQ(game.poll_while([] { return true; }), 7u);
 }
 
+TEST_P(ManualActor, HasTheNameAndTheMailboxItIsGiven) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  const auto game = spawn_manual_with<Game>(
+      loop, {.name = "game", .mailbox_cap = 8, .overload = Overload::drop_oldest}, &log);
+  ASSERT_TRUE(game);
+  EXPECT_EQ(loop.seen().started(), std::vector<std::string>{"game"});
+  for (int i = 0; i < 6; ++i) ASSERT_EQ(game.send(Tick{i}), Errc::ok);
+  EXPECT_EQ(game.drain(), 4u);
+  EXPECT_EQ(log, (std::vector<int>{2, 3, 4, 5}));
+}
+
+TEST_P(ManualActor, HasNoOtherPlace) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  for (const Placement place : {Placement::pin_to(0), Placement::pinned(), Placement::blocking()}) {
+    EXPECT_FALSE(spawn_manual_with<Game>(loop, {.placement = place}, &log));
+    EXPECT_EQ(loop.spawn_error(), Errc::invalid_arg);
+  }
+  EXPECT_TRUE(spawn_manual_with<Game>(loop, {.placement = Placement::by_hand()}, &log));
+}
+
 TEST_P(ManualActor, EndsWhenItIsPolledAfterItWasStopped) {
   ClockedLoop loop;
   std::vector<int> log;
@@ -154,6 +176,37 @@ TEST_P(EventDriven, ATimerBeatsUntilTheActorEnds) {
   EXPECT_TRUE(log.empty());
   for (int i = 0; i < 10; ++i) loop.advance(11ms);
   EXPECT_EQ(log, (std::vector<uint64_t>{1, 2, 3, 4}));
+}
+
+TEST_P(EventDriven, ATimerBeatsInAMailboxThatDropsTheNewest) {
+  ClockedLoop loop;
+  std::vector<uint64_t> log;
+  const auto heart = spawn_on_with<Heart>(
+      loop, {.name = "heart", .overload = Overload::drop_newest}, EventSource::every(10ms), &log);
+  ASSERT_TRUE(heart);
+  EXPECT_EQ(loop.seen().started(), std::vector<std::string>{"heart"});
+  for (int i = 0; i < 10; ++i) loop.advance(11ms);
+  EXPECT_EQ(log, (std::vector<uint64_t>{1, 2, 3, 4}));
+}
+
+// A beat that is dropped would arm no other.
+TEST_P(EventDriven, ATimerForAMailboxThatDropsTheOldestIsRefused) {
+  ClockedLoop loop;
+  std::vector<uint64_t> log;
+  const auto heart = spawn_on_with<Heart>(loop, {.overload = Overload::drop_oldest},
+                                          EventSource::every(10ms), &log);
+  ASSERT_FALSE(heart);
+  EXPECT_EQ(heart.error().code(), Errc::invalid_arg);
+  EXPECT_TRUE(loop.seen().started().empty());
+}
+
+TEST_P(EventDriven, APlaceThatIsNotThereIsRefused) {
+  ClockedLoop loop;
+  std::vector<uint64_t> log;
+  const auto heart = spawn_on_with<Heart>(loop, {.placement = Placement::blocking()},
+                                          EventSource::every(10ms), &log);
+  ASSERT_FALSE(heart);
+  EXPECT_EQ(heart.error().code(), Errc::invalid_arg);
 }
 
 struct Reader {

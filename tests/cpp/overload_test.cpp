@@ -51,16 +51,21 @@ struct Outcome {
   std::vector<Errc> answers;
 };
 
-Outcome flood(ClockedLoop& loop, Overload overload, int count) {
-  Outcome outcome;
-  const auto sink =
-      loop.spawn_with<Sink>({.mailbox_cap = kCap, .overload = overload}, &outcome.handled);
+// Both are killed afterwards.
+void flood(ClockedLoop& loop, const ActorRef<Sink>& sink, int count, Outcome& outcome) {
   const auto source = loop.spawn<Source>(Source{sink, &outcome.answers, count});
   EXPECT_EQ(source.send(Item{0}), Errc::ok);
   loop.settle();
   EXPECT_EQ(loop.kill(sink), Errc::ok);
   EXPECT_EQ(loop.kill(source), Errc::ok);
   loop.settle();
+}
+
+Outcome flood(ClockedLoop& loop, Overload overload, int count) {
+  Outcome outcome;
+  const auto sink =
+      loop.spawn_with<Sink>({.mailbox_cap = kCap, .overload = overload}, &outcome.handled);
+  flood(loop, sink, count, outcome);
   return outcome;
 }
 
@@ -224,6 +229,62 @@ TEST(OverloadWait, EndsWithTheLoop) {
   for (std::thread& sender : senders) sender.join();
 }
 
+// ---- of children and workers of pools ----
+
+TEST_P(AFullMailbox, OfAChildDropsAsItsSpecSaysAlsoAfterARestart) {
+  struct Choice {
+    Overload overload;
+    std::vector<int> handled;
+    size_t dropped;
+  };
+  for (const Choice& choice :
+       {Choice{Overload::refuse, numbers(0, 8), 0}, Choice{Overload::drop_newest, numbers(0, 8), 4},
+        Choice{Overload::drop_oldest, numbers(4, 12), 4}}) {
+    ClockedLoop loop;
+    Outcome outcome;
+    const SupervisorRef family = loop.supervise(
+        {}, {child<Sink>("sink", &outcome.handled).mailbox_cap(kCap).overload(choice.overload)});
+    ASSERT_TRUE(family);
+    for (size_t life = 1; life <= 3; ++life) {
+      flood(loop, family.child_as<Sink>(0), 12, outcome);
+      EXPECT_EQ(std::exchange(outcome.handled, {}), choice.handled) << "life " << life;
+      EXPECT_EQ(loop.seen().dead.size(), choice.dropped * life);
+    }
+  }
+}
+
+TEST_P(AFullMailbox, OfAWorkerOfAPoolDropsAsTheOptionsSayAlsoAfterARestart) {
+  ClockedLoop loop;
+  Outcome outcome;
+  WorkerPoolOptions options;
+  options.mailbox_cap = kCap;
+  options.overload = Overload::drop_oldest;
+  const auto pool = spawn_pool_with<Sink>(loop, options, &outcome.handled);
+  ASSERT_TRUE(pool);
+  for (int life = 1; life <= 3; ++life) {
+    flood(loop, pool.workers().at(0), 12, outcome);
+    EXPECT_EQ(std::exchange(outcome.handled, {}), numbers(4, 12)) << "life " << life;
+  }
+}
+
+TEST(OverloadWait, OfAChildMakesSendersWaitAlsoAfterARestart) {
+  Loop loop;
+  std::vector<int> log;
+  const SupervisorRef family =
+      loop.supervise({}, {child<Sink>("sink", &log).mailbox_cap(kCap).overload(Overload::wait)});
+  for (int life = 1; life <= 2; ++life) {
+    const auto sink = family.child_as<Sink>(0);
+    for (int i = 0; i < 8; ++i) ASSERT_EQ(sink.send(Item{i}), Errc::ok);
+    std::thread sender([&] { EXPECT_EQ(sink.send(Item{8}), Errc::ok); });
+    wait_until_waiting(loop, sink, 1);
+    while (log.size() < 9) loop.run_once(std::chrono::milliseconds(0));
+    sender.join();
+    EXPECT_EQ(std::exchange(log, {}), numbers(0, 9)) << "life " << life;
+    ASSERT_EQ(loop.kill(sink), Errc::ok);
+    while (!family.child(0)) loop.run_once(std::chrono::milliseconds(0));
+  }
+}
+
 struct MarkObserver final : Observer {
   void mailbox_high(ActorId id, uint32_t queued) override { marks.push_back({id, queued}); }
   std::vector<std::pair<ActorId, uint32_t>> marks;
@@ -251,6 +312,24 @@ TEST(HighWater, IsToldOnceUntilHalfIsWorkedOff) {
   send(12);
   for (int i = 0; i < 20; ++i) loop.run_once(std::chrono::milliseconds(0));
   EXPECT_EQ(observer.marks.size(), 2u) << "and again, after it was low";
+}
+
+TEST(HighWater, OfAChildIsToldAlsoAfterARestart) {
+  MarkObserver observer;
+  LoopOptions options;
+  options.observer = &observer;
+  Loop loop(options);
+  std::vector<int> log;
+  const SupervisorRef family = loop.supervise({}, {child<Sink>("sink", &log).high_water(10)});
+  for (size_t life = 1; life <= 3; ++life) {
+    const auto sink = family.child_as<Sink>(0);
+    for (int i = 0; i < 12; ++i) ASSERT_EQ(sink.send(Item{i}), Errc::ok);
+    loop.run_once(std::chrono::milliseconds(0));
+    ASSERT_EQ(observer.marks.size(), life);
+    EXPECT_EQ(observer.marks.back().first, sink.id());
+    ASSERT_EQ(loop.kill(sink), Errc::ok);
+    while (!family.child(0)) loop.run_once(std::chrono::milliseconds(0));
+  }
 }
 
 TEST(HighWater, MayBeAboveTheShareDownToWhichTheOldestAreDropped) {

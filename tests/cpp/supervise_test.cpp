@@ -71,6 +71,19 @@ TEST_P(Supervise, GivesTypedReferencesToTheChildren) {
   EXPECT_FALSE(SupervisorRef().child(0));
 }
 
+TEST_P(Supervise, RefusesAChildThatMayBlockWhereThereIsNoThreadForIt) {
+  const SupervisorRef family = three(Strategy::one_for_one);
+  const ChildSpec blocking = worker("d").placement(Placement::blocking());
+  EXPECT_FALSE(loop.supervise({}, {worker("e"), blocking}));
+  EXPECT_EQ(loop.supervise_error(), Errc::invalid_arg);
+  EXPECT_FALSE(loop.supervise({}, {jzx::supervisor("inner", {}, {blocking})}));
+  EXPECT_EQ(loop.supervise_error(), Errc::invalid_arg);
+  const Result<Pid> added = family.add(blocking);
+  ASSERT_FALSE(added.ok());
+  EXPECT_EQ(added.error().code(), Errc::invalid_arg);
+  EXPECT_EQ(family.count().specs, 3u);
+}
+
 TEST_P(Supervise, OneForOneRestartsOnlyTheOneThatFailed) {
   const SupervisorRef family = three(Strategy::one_for_one);
   const Pid a = family.child(0);
