@@ -49,8 +49,8 @@ struct RuntimeOptions {
 
 // Somebody who had not ended when a shutdown ran out of time, and why.
 struct StillAlive {
-  Pid pid;
-  std::string name;
+  Pid pid;           // empty: no actor
+  std::string name;  // "spawn_blocking": functions of that
   std::string why;
 };
 
@@ -63,6 +63,8 @@ class JZX_API Runtime : public SystemFace {
   // threads. The workers run when this returns.
   explicit Runtime(const RuntimeOptions& options = {});
   // Stops the workers; what is queued is dead-lettered. Use shutdown() before, to let actors end.
+  // Waits, however long it takes, for handlers that run and for functions of spawn_blocking() that
+  // were taken.
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -89,20 +91,24 @@ class JZX_API Runtime : public SystemFace {
     return spawn_async(std::move(task)).get();
   }
 
-  // Asks every actor to end, children before their parents, and waits for them, at most this long.
-  // Who has not ended by then, and why; empty: everybody has. Where run() is refused this is, too:
-  // then nobody is asked to end, and the answer is the caller.
+  // Asks every actor to end, children before their parents, and waits for them and for functions of
+  // spawn_blocking(), at most this long. Who has not ended by then, and why; empty: no actor is
+  // alive, and no function runs or waits for a thread. From the beginning on, and for good, new
+  // actors and functions are refused; functions that were taken cannot be called off, and are told
+  // in one entry for those that run and one for those that wait. Where run() is refused this is,
+  // too: then nobody is asked to end, and the answer is the caller.
   std::vector<StillAlive> shutdown(std::chrono::milliseconds deadline);
 
   // Runs the function on a thread that may block. A future of what it returns; what it throws
-  // rejects the future, and so does a system that has no thread for it.
+  // rejects the future, and so does a runtime that is shut down (loop_closed), or a system that has
+  // no thread for it (broken_promise): then it never runs.
   template <class F>
   [[nodiscard]] Future<std::invoke_result_t<F>> spawn_blocking(F function);
 
   [[nodiscard]] uint32_t worker_count() const noexcept;
 
  private:
-  void run_on_blocking_thread(std::function<void()> work);
+  [[nodiscard]] Result<void> run_on_blocking_thread(std::function<void()> work);
 };
 
 // Options by name, one after the other.
@@ -149,7 +155,9 @@ Future<std::invoke_result_t<F>> Runtime::spawn_blocking(F function) {
   auto [future, promise] = jzx::promise<R>();
   // std::function wants to copy what it holds.
   auto work = std::make_shared<std::pair<F, Promise<R>>>(std::move(function), std::move(promise));
-  run_on_blocking_thread([work] { detail::settle_with(work->second, work->first); });
+  const Result<void> taken =
+      run_on_blocking_thread([work] { detail::settle_with(work->second, work->first); });
+  if (!taken) work->second.reject(taken.error());
   return std::move(future);
 }
 

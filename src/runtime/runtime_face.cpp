@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 
 #include "core/guard.hpp"
 #include "core/lifecycle.hpp"
@@ -70,16 +71,20 @@ StillAlive refused_here(RuntimeSystem& system) {
 
 // A function that runs once on a blocking thread, and then is gone.
 struct BlockingJob final : base::Runnable {
-  explicit BlockingJob(std::function<void()> function)
-      : Runnable(&run_job), work(std::move(function)) {
+  BlockingJob(std::function<void()> function, drivers::BlockingFunctions& the_functions)
+      : Runnable(&run_job), work(std::move(function)), functions(the_functions) {
     standing = {base::Priority::normal, base::kBlockingPool, false};
   }
   static void run_job(base::Runnable& self, base::Executor&) {
     auto* job = static_cast<BlockingJob*>(&self);
+    drivers::BlockingFunctions& all = job->functions;
+    all.begin();
     job->work();  // settles a promise, and throws nothing
     delete job;
+    all.end();  // a shutdown that waits hears of it from SideHost::run_work()
   }
   std::function<void()> work;
+  drivers::BlockingFunctions& functions;
 };
 
 }  // namespace
@@ -114,12 +119,18 @@ uint32_t Runtime::worker_count() const noexcept {
   return port_ == nullptr ? 0 : runtime_behind(port_)->group().size();
 }
 
-void Runtime::run_on_blocking_thread(std::function<void()> work) {
+Result<void> Runtime::run_on_blocking_thread(std::function<void()> work) {
+  const Error closed(Errc::loop_closed, "the runtime is shut down and takes no new function");
   runtime::Entered<RuntimeSystem> call(runtime_behind(port_));
-  if (!call) return;  // the promise in it is broken
-  auto* job = new BlockingJob(std::move(work));
-  // Without a thread for it the promise in it is broken: an error is better than a stalled worker.
-  if (!call->group().blocking->post(*job)) delete job;
+  if (!call) return closed;
+  drivers::BlockingFunctions& functions = call->blocking_functions;
+  auto job = std::make_unique<BlockingJob>(std::move(work), functions);
+  if (!functions.accept()) return closed;
+  if (call->group().blocking->post(*job)) return (void)job.release(), Result<void>();
+  functions.call_off();
+  if (!call->is_open()) return closed;
+  // An error is better than a stalled worker.
+  return Error(Errc::broken_promise, "the system has no thread that may block");
 }
 
 std::vector<StillAlive> Runtime::shutdown(std::chrono::milliseconds deadline) {
@@ -130,7 +141,8 @@ std::vector<StillAlive> Runtime::shutdown(std::chrono::milliseconds deadline) {
                                 runtime::kLongestTimeMs);
   std::vector<StillAlive> result;
   for (runtime::Straggler& one : call->shut_down(wait_ms * base::kNanosPerMilli)) {
-    result.push_back({Pid(port_, one.id), std::move(one.name), std::move(one.why)});
+    const Pid pid = one.id != core::kNobody ? Pid(port_, one.id) : Pid();
+    result.push_back({pid, std::move(one.name), std::move(one.why)});
   }
   return result;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/thread.hpp"
+#include "drivers/workers/blocking_functions.hpp"
 #include "drivers/workers/shared_worker.hpp"
 #include "drivers/workers/side_host.hpp"
 #include "io/reactor.hpp"
@@ -42,7 +43,7 @@ struct RuntimeOptions {
 
 // Who had not ended when the time was up, and why.
 struct Straggler {
-  ActorId id = 0;
+  ActorId id = 0;  // kNobody: not an actor
   std::string name;
   std::string why;
 };
@@ -73,7 +74,7 @@ class RuntimeSystem final : public detail::Port, private drivers::BlockingPool::
   // waits that have begun; without any it is remembered for the next.
   void wait() noexcept;
 
-  // Asks everybody to end, takes no new actors, and waits. Who is left.
+  // Asks everybody to end, takes no new actors and functions, and waits. Who is left.
   [[nodiscard]] std::vector<Straggler> shut_down(uint64_t timeout_ns);
 
   // Is this one of its own threads, which it would wait for, or one that runs actors?
@@ -83,6 +84,7 @@ class RuntimeSystem final : public detail::Port, private drivers::BlockingPool::
   [[nodiscard]] Errc run() noexcept;
 
   [[nodiscard]] drivers::WorkerGroup& group() noexcept { return group_; }
+  drivers::BlockingFunctions blocking_functions;
   // Every host gets it as its face.
   void set_face(void* face) noexcept;
 
@@ -107,6 +109,7 @@ class RuntimeSystem final : public detail::Port, private drivers::BlockingPool::
   drivers::BlockingPool::ThreadHost* make_thread_host() noexcept override;
   void introduce(core::Host& host) noexcept;
   void ask_everybody_to_end() noexcept;
+  [[nodiscard]] bool is_nobody_left() const noexcept;
   void ring() noexcept;
   // Returns when the bell was rung since `heard`. False: the deadline has passed.
   bool wait_for_bell(uint32_t heard, uint64_t deadline_ns) noexcept;

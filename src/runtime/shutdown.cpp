@@ -1,5 +1,6 @@
 // Ending a runtime in good order: everybody is asked to end, children before their parents as
-// always, and whoever has not when the time is up is named, with the reason.
+// always, and whoever has not when the time is up is named, with the reason. Functions of
+// spawn_blocking() cannot be asked; they are waited for as well.
 #include <algorithm>
 #include <string>
 
@@ -36,7 +37,22 @@ std::string reason_to_live(core::System& system, core::Actor& actor, ActorId id)
   return "its turn has not come; " + std::to_string(queued) + " messages are queued";
 }
 
+// The functions of one kind, if there are any.
+void name_functions(std::vector<Straggler>& all, uint32_t count, const char* what_one_does,
+                    const char* what_many_do) {
+  if (count == 0) return;
+  Straggler straggler;
+  straggler.name = "spawn_blocking";
+  straggler.why = count == 1 ? std::string("a function ") + what_one_does
+                             : std::to_string(count) + " functions " + what_many_do;
+  all.push_back(std::move(straggler));
+}
+
 }  // namespace
+
+bool RuntimeSystem::is_nobody_left() const noexcept {
+  return system.alive_count() == 0 && blocking_functions.left().nobody();
+}
 
 // The parents' children are their own business.
 void RuntimeSystem::ask_everybody_to_end() noexcept {
@@ -60,16 +76,20 @@ std::vector<Straggler> RuntimeSystem::shut_down(uint64_t timeout_ns) {
       timeout_ns > base::kNever - now_ns - 1 ? base::kNever - 1 : now_ns + timeout_ns;
   if (front_desk_->tap != nullptr) front_desk_->tap->closing();
   system.refuse_spawns();
+  blocking_functions.refuse();
   for (;;) {
     const uint32_t heard = rings();
     ask_everybody_to_end();
-    if (system.alive_count() == 0) return {};
+    if (is_nobody_left()) return {};
     // Not for long: somebody may have been born when we had passed its place.
     const uint64_t look_again_ns = clock_.now_ns() + 50 * base::kNanosPerMilli;
     (void)wait_for_bell(heard, std::min(deadline_ns, look_again_ns));
     if (clock_.now_ns() >= deadline_ns) break;
   }
   std::vector<Straggler> alive;
+  const drivers::BlockingFunctions::Left functions = blocking_functions.left();
+  name_functions(alive, functions.running, "is still running", "are still running");
+  name_functions(alive, functions.waiting, "waits for a thread", "wait for a thread");
   if (system.alive_count() == 0) return alive;
   system.actors.for_each_slot_now([&](core::Actor& actor, uint32_t slot) {
     Straggler straggler;

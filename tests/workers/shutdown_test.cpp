@@ -210,6 +210,7 @@ TEST_P(Shutdown, NamesTheOneThatRunsOnABlockingThread) {
   ASSERT_TRUE(entered.wait());
   const std::vector<StillAlive> alive = runtime.shutdown(100ms);
   ASSERT_EQ(find(alive, meek), nullptr) << "the workers are free, so this one has ended";
+  EXPECT_EQ(alive.size(), 1u) << "an actor there is no function of spawn_blocking";
   const StillAlive* found = find(alive, stubborn);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->name, "far away");
@@ -325,6 +326,92 @@ TEST_P(Shutdown, AndARunOnAnotherThreadBothHearThatNobodyIsLeft) {
   // A ring for each that missed its own, so that the test ends.
   for (size_t i = 0; !all_returned && i < waiting.size(); ++i) runtime.request_stop();
   for (std::thread& thread : waiting) thread.join();
+}
+
+// ---- functions of spawn_blocking ----
+
+TEST_P(Shutdown, TellsOfAFunctionOfSpawnBlockingThatIsStillRunning) {
+  auto future = runtime.spawn_blocking([&] {
+    entered.open();
+    return release.wait() ? 7 : 0;
+  });
+  ASSERT_TRUE(entered.wait());
+  const std::vector<StillAlive> alive = runtime.shutdown(10ms);
+  release.open();
+  ASSERT_EQ(alive.size(), 1u);
+  EXPECT_FALSE(alive[0].pid) << "it is no actor";
+  EXPECT_EQ(alive[0].name, "spawn_blocking");
+  EXPECT_EQ(alive[0].why, "a function is still running");
+  EXPECT_TRUE(runtime.shutdown(1min).empty());
+  EXPECT_TRUE(future.is_ready());
+  EXPECT_EQ(future.get().value_or(0), 7);
+}
+
+TEST(ShutdownOfOneBlockingThread, TellsHowManyFunctionsWaitForIt) {
+  Gate entered;
+  Gate release;
+  Runtime runtime(RuntimeOptions{.workers = 1, .max_blocking_threads = 1});
+  std::vector<Future<bool>> all;
+  for (int i = 0; i < 3; ++i) {
+    all.push_back(runtime.spawn_blocking([&] {
+      entered.open();
+      return release.wait();
+    }));
+  }
+  ASSERT_TRUE(entered.wait());
+  const std::vector<StillAlive> alive = runtime.shutdown(0ms);
+  release.open();
+  ASSERT_EQ(alive.size(), 2u);
+  EXPECT_EQ(alive[0].why, "a function is still running");
+  EXPECT_EQ(alive[1].name, "spawn_blocking");
+  EXPECT_EQ(alive[1].why, "2 functions wait for a thread");
+  EXPECT_TRUE(runtime.shutdown(1min).empty());
+  for (Future<bool>& one : all) {
+    EXPECT_TRUE(one.is_ready());
+    EXPECT_TRUE(one.get().value_or(false));
+  }
+}
+
+TEST_P(Shutdown, WaitsForAFunctionThatEndsAfterTheLastActor) {
+  const auto meek = runtime.spawn<Meek>();
+  auto future = runtime.spawn_blocking([&] {
+    entered.open();
+    return release.wait();
+  });
+  ASSERT_TRUE(entered.wait());
+  bool was_ready = false;
+  std::thread closer([&] {
+    EXPECT_TRUE(runtime.shutdown(1min).empty());
+    was_ready = future.is_ready();
+  });
+  while (meek.send(Say{}) != Errc::no_such_actor) std::this_thread::yield();
+  release.open();
+  closer.join();
+  EXPECT_TRUE(was_ready);
+}
+
+TEST_P(Shutdown, RefusesAFunctionOnceItHasBegun) {
+  Gate asked;
+  auto outer = runtime.spawn_blocking([&] {
+    entered.open();
+    EXPECT_TRUE(asked.wait());
+    return runtime.spawn_blocking([] { return 1; }).get().error().code();
+  });
+  ASSERT_TRUE(entered.wait());
+  EXPECT_EQ(runtime.shutdown(0ms).size(), 1u);
+  asked.open();
+  EXPECT_TRUE(runtime.shutdown(1min).empty());
+  const Result<Errc> told = outer.get();
+  ASSERT_TRUE(told.ok());
+  EXPECT_EQ(told.value(), Errc::loop_closed) << "also one that is asked for by another";
+
+  bool has_run = false;
+  auto late = runtime.spawn_blocking([&] { has_run = true; });
+  ASSERT_TRUE(late.is_ready());
+  const Result<void> refused = late.get();
+  EXPECT_EQ(refused.error().code(), Errc::loop_closed);
+  EXPECT_NE(std::string(refused.error().message()).find("shut down"), std::string::npos);
+  EXPECT_FALSE(has_run);
 }
 
 // Actors that make new ones, for as long as they can.
