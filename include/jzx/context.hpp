@@ -59,21 +59,24 @@ class Context final : public SystemFace {
 
   // Puts the message that is being handled aside, until unstash_all(). Handlers take their message
   // by value, so it is given back here:   context.stash(std::move(message));
-  // It still counts as queued. An ask is answered when it is handled at last. invalid_arg: this is
-  // not the type of the message being handled, or too many are put aside.
+  // It still counts as queued; when the actor ends, also in this very handler, it is dead-lettered.
+  // An ask is answered when it is handled at last. invalid_arg: this is not the type of the message
+  // being handled, or too many are put aside.
   template <class M>
   Errc stash(M&& message) {
     using Type = std::remove_cvref_t<M>;
     static_assert(std::is_nothrow_move_constructible_v<Type>,
                   "jzx: only messages that move without throwing can be stashed");
     if (envelope_ == nullptr || envelope_->type->inner != &detail::message_type<Type> ||
-        !detail::can_stash(*this)) {
+        !(is_stashing_ || detail::can_stash(*this))) {
       return Errc::invalid_arg;
     }
     Type kept(std::forward<M>(message));  // a copy may throw: before anything has changed
     auto* place = static_cast<Type*>(detail::inner_message(*envelope_));
     place->~Type();
     new (place) Type(std::move(kept));
+    // At once, so that it is not lost if the handler throws.
+    if (!is_stashing_) detail::put_aside(*this);
     is_stashing_ = true;
     note_change();
     return Errc::ok;
@@ -146,7 +149,7 @@ class Context final : public SystemFace {
   }
   [[nodiscard]] Envelope* envelope() const noexcept { return envelope_; }
   [[nodiscard]] detail::Port& port() const noexcept { return *port_; }
-  // What the handler wants done when it has returned; asked once.
+  // The message being handled has been put aside.
   [[nodiscard]] bool is_stashing() const noexcept { return is_stashing_; }
   // Something about the actor's mail or behaviour has changed.
   void note_change() noexcept {

@@ -189,6 +189,97 @@ TEST_P(Stash, WhatIsPutAsideIsDeadLetteredWhenTheActorEnds) {
   EXPECT_EQ(loop.seen().dead.size(), 10u);
 }
 
+// Puts everything aside, and ends at the last one.
+struct Quitter {
+  enum class Way { stops, fails, stops_first, throws };
+  Way way;
+  int last;
+  void on(Work work, Context& context) {
+    const bool is_last = work.number == last;
+    if (is_last && way == Way::stops_first) context.stop();
+    EXPECT_EQ(context.stash(std::move(work)), Errc::ok);
+    if (is_last) end(context);
+  }
+  int on(Count, Context& context) {
+    EXPECT_EQ(context.stash(Count{}), Errc::ok);
+    end(context);
+    return 1;
+  }
+  void end(Context& context) const {
+    if (way == Way::stops) context.stop();
+    if (way == Way::fails) context.fail("enough");
+#ifndef JZX_LIBRARY_NOEXCEPT
+    if (way == Way::throws) throw std::runtime_error("enough");
+#endif
+  }
+};
+constexpr Quitter::Way kWaysToQuit[] = {
+    Quitter::Way::stops,
+    Quitter::Way::fails,
+    Quitter::Way::stops_first,
+#ifndef JZX_LIBRARY_NOEXCEPT
+    Quitter::Way::throws,
+#endif
+};
+
+TEST_P(Stash, WhatTheLastHandlerPutsAsideIsDeadLetteredAsWell) {
+  for (const Quitter::Way way : kWaysToQuit) {
+    for (const int last : {0, 1, 3}) {
+      for (const bool at_once : {true, false}) {
+        SCOPED_TRACE(::testing::Message() << "way " << static_cast<int>(way) << ", last " << last
+                                          << (at_once ? ", at once" : ", one by one"));
+        ClockedLoop loop;  // checks, when it ends, that the ledger balances
+        const auto quitter = loop.spawn<Quitter>(way, last);
+        for (int i = 0; i <= last; ++i) {
+          ASSERT_EQ(quitter.send(work(i)), Errc::ok);
+          if (!at_once) loop.settle();
+        }
+        loop.settle();
+        EXPECT_FALSE(loop.seen().is_alive(quitter.id()));
+        EXPECT_EQ(loop.seen().dead.size(), static_cast<size_t>(last) + 1);
+        EXPECT_EQ(loop.ledger().dead_lettered, static_cast<uint64_t>(last) + 1);
+        EXPECT_EQ(loop.ledger().queued, 0u);
+      }
+    }
+  }
+}
+
+TEST_P(Stash, WhoAsksOneThatPutsTheQuestionAsideAndEndsHearsThatItHas) {
+  for (const Quitter::Way way : kWaysToQuit) {
+    if (way == Quitter::Way::stops_first) continue;
+    ClockedLoop loop;
+    const auto quitter = loop.spawn<Quitter>(way, 0);
+    auto answer = quitter.ask(Count{});
+    loop.settle();
+    ASSERT_TRUE(answer.is_ready());
+    EXPECT_EQ(answer.get().error().code(), Errc::no_such_actor);
+    EXPECT_EQ(loop.seen().dead.size(), 1u);
+  }
+}
+
+// Gives its message back twice, and lets go of it in the same handler.
+struct Undecided {
+  explicit Undecided(std::vector<int>* handled) : log(handled) {}
+  std::vector<int>* log;
+  void on(Work work, Context& context) {
+    log->push_back(work.number);
+    if (work.number >= 12) return;
+    EXPECT_EQ(context.stash(Work{work.number + 1, work.text}), Errc::ok);
+    EXPECT_EQ(context.stash(Work{work.number + 2, work.text}), Errc::ok) << "the last one counts";
+    context.unstash_all();
+  }
+};
+
+TEST_P(Stash, AHandlerMayPutItsMessageAsideTwiceAndTakeItBack) {
+  ClockedLoop loop;
+  std::vector<int> log;
+  const auto undecided = loop.spawn<Undecided>(&log);
+  undecided << work(9) << work(20);
+  loop.settle();
+  EXPECT_EQ(log, (std::vector<int>{9, 11, 13, 20}));
+  EXPECT_EQ(loop.ledger().handled, 2u);
+}
+
 // Puts everything aside, and brings back whatever there is.
 struct Hesitant {
   explicit Hesitant(int* the_count) : handled(the_count) {}

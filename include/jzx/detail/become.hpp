@@ -115,5 +115,7 @@ class BehaviourFor final : public Behaviour {
 JZX_API Errc push_behaviour(Context& context, Behaviour& behaviour) noexcept;
 JZX_API bool pop_behaviour(Context& context) noexcept;
 [[nodiscard]] JZX_API bool can_stash(Context& context) noexcept;
+// The message in hand, after can_stash().
+JZX_API void put_aside(Context& context) noexcept;
 
 }  // namespace jzx::detail

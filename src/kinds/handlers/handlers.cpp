@@ -295,17 +295,14 @@ class HandlersKind final : public core::Kind {
     return false;
   }
 
-  // The handler has returned: what it wanted to be put aside, brought back, or ended.
+  // The handler has returned: what it wanted to be brought back, or ended.
   static void rearrange(Actor& actor, Turn& turn, Context& context) noexcept {
     context.end_change();
     const bool wants_unstash = context.take_unstash();
     if (!is_extended(actor)) return;  // it brought back what it never put aside
     Extras& extras = extras_of(actor);
     extras.end_retired(context.port());
-    if (context.is_stashing()) {
-      context.end_stash();
-      extras.stash(*turn.hold());  // can_stash() saw that there is room
-    }
+    context.end_stash();
     if (wants_unstash) extras.unstash_all(turn);
   }
 
@@ -573,6 +570,11 @@ bool can_stash(Context& context) noexcept {
   return turn != nullptr && turn->in_hand() != nullptr &&
          turn->actor.held < std::numeric_limits<uint16_t>::max() &&
          HandlersKind::extend(turn->host.system, turn->actor);
+}
+
+void put_aside(Context& context) noexcept {
+  core::Turn& turn = *turn_of(context);
+  HandlersKind::extras_of(turn.actor).stash(*turn.hold());
 }
 
 }  // namespace jzx::detail
