@@ -295,6 +295,22 @@ void call_untold(Context& context, Handle&& handle) {
   }
 }
 
+// ---- what the system tells ----
+
+// The tags are those of core::SystemTag.
+template <class Signal>
+inline constexpr uint32_t signal_tag = 0;  // of what it does not tell
+template <>
+inline constexpr uint32_t signal_tag<IoEvent> = 0xffff0001u;
+template <>
+inline constexpr uint32_t signal_tag<ChildExit> = 0xffff0002u;
+template <>
+inline constexpr uint32_t signal_tag<Down> = 0xffff0004u;
+template <>
+inline constexpr uint32_t signal_tag<Exit> = 0xffff0005u;
+template <>
+inline constexpr uint32_t signal_tag<SignalEvent> = 0xffff0006u;
+
 template <class A, class Signal>
 void tell(A& actor, Context& context, const void* payload) {
   const auto& signal = *static_cast<const Signal*>(payload);
@@ -313,20 +329,19 @@ void tell(A& actor, Context& context, const void* payload) {
   }
 }
 
-// The tags are those of core::SystemTag.
 template <class A>
 void tell_by_tag(void* instance, Context& context, uint32_t tag, void* payload) {
   A& actor = *static_cast<A*>(instance);
   switch (tag) {
-    case 0xffff0001u:
+    case signal_tag<IoEvent>:
       return tell<A, IoEvent>(actor, context, payload);
-    case 0xffff0002u:
+    case signal_tag<ChildExit>:
       return tell<A, ChildExit>(actor, context, payload);
-    case 0xffff0004u:
+    case signal_tag<Down>:
       return tell<A, Down>(actor, context, payload);
-    case 0xffff0005u:
+    case signal_tag<Exit>:
       return tell<A, Exit>(actor, context, payload);
-    case 0xffff0006u:
+    case signal_tag<SignalEvent>:
       return tell<A, SignalEvent>(actor, context, payload);
     default:
       return;

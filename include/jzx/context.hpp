@@ -89,6 +89,8 @@ class Context final : public SystemFace {
 
   // From the next message on these functions handle what they name, and the actor's own handlers
   // the rest:   context.become(*this, [this](Knock) { … }, [this](Close, Context& context) { … });
+  // What the system tells (Down, Exit, ChildExit, IoEvent, SignalEvent) and TimerEvent are named in
+  // the same way.
   // May be repeated; unbecome() goes back by one. no_memory.
   template <class A, class... F>
   Errc become(A& /*self*/, F... handlers) {

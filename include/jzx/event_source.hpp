@@ -79,19 +79,37 @@ struct Beat {
   TimerEvent event;
 };
 
-template <class A>
-Errc arm_beat(SystemFace& face, Pid actor, const Beat& beat);
+inline Errc arm_beat(SystemFace& face, Pid actor, const MessageType& type, const Beat& beat) {
+  return face.send_after_as(beat.event.period, actor, type, Beat(beat));
+}
+
+// Arms the next one. nullptr: that failed, and so does the actor.
+inline const TimerEvent* begin_beat(Context& context, Envelope& envelope) {
+  Beat& beat = message_in<Beat>(envelope);
+  ++beat.event.beat;
+  if (ok(arm_beat(context, context.self(), *envelope.type, beat))) return &beat.event;
+  // One that cannot be armed would stop the clock without a word.
+  context.fail("its next TimerEvent could not be armed");
+  return nullptr;
+}
 
 template <class A>
 void handle_beat(void* actor, Context& context, Envelope& envelope) {
-  Beat& beat = message_in<Beat>(envelope);
-  ++beat.event.beat;
-  // A beat that cannot be armed would stop the clock without a word: better to fail.
-  if (!ok(arm_beat<A>(context, context.self(), beat))) {
-    return context.fail("its next TimerEvent could not be armed");
-  }
-  tell<A, TimerEvent>(*static_cast<A*>(actor), context, &beat.event);
+  const TimerEvent* event = begin_beat(context, envelope);
+  if (event != nullptr) tell<A, TimerEvent>(*static_cast<A*>(actor), context, event);
 }
+
+// For functions of become().
+template <>
+struct EventIn<TimerEvent> {
+  static constexpr bool is_event = true;
+  static bool is_in(Envelope& envelope) noexcept {
+    return envelope.type->key == &message_type<Beat>;
+  }
+  static const TimerEvent* begin(Context& context, Envelope& envelope) {
+    return begin_beat(context, envelope);
+  }
+};
 
 template <class A>
 inline constexpr MessageType beat_message{type_name<TimerEvent>.data(),
@@ -100,11 +118,6 @@ inline constexpr MessageType beat_message{type_name<TimerEvent>.data(),
                                           &handle_beat<A>,
                                           &message_type<Beat>,
                                           false};
-
-template <class A>
-Errc arm_beat(SystemFace& face, Pid actor, const Beat& beat) {
-  return face.send_after_as(beat.event.period, actor, beat_message<A>, Beat(beat));
-}
 
 }  // namespace detail
 
@@ -121,7 +134,7 @@ template <class A, class... Args>
   Errc error = Errc::ok;
   if (source.kind() == EventSource::Kind::timer) {
     static_assert(sizeof(detail::Beat) <= Envelope::kInlineSize);
-    error = detail::arm_beat<A>(face, actor, detail::Beat{{0, source.period()}});
+    error = detail::arm_beat(face, actor, detail::beat_message<A>, {{0, source.period()}});
   } else if (source.kind() == EventSource::Kind::signal) {
     error = detail::watch_signal(*detail::port_of(face), source.signal_number(), actor.id());
   } else {

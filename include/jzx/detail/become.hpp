@@ -44,6 +44,26 @@ concept HasHandlerShape = requires {
   &F::operator();
 };
 
+// ---- what is no message of anybody ----
+
+// How to know an event by its envelope, and what to do before it is handled.
+template <class M>
+struct EventIn {
+  static constexpr bool is_event = false;
+};
+template <class M>
+requires(signal_tag<M> != 0)  //
+    struct EventIn<M> {
+  static constexpr bool is_event = true;
+  static bool is_in(Envelope& envelope) noexcept {
+    return (envelope.flags & Envelope::kSystem) != 0 &&
+           envelope.as<RawMessage>().tag == signal_tag<M>;
+  }
+  static const M* begin(Context&, Envelope& envelope) noexcept {
+    return static_cast<const M*>(envelope.as<RawMessage>().data);
+  }
+};
+
 // ---- a behaviour, erased ----
 
 class Behaviour {
@@ -85,6 +105,9 @@ class BehaviourFor final : public Behaviour {
     static_assert(!(HandlerShape<Fn>::wants_context && HandlerShape<Fn>::returns_task),
                   "jzx: a function in become() that is a coroutine cannot take a Context&, which "
                   "is good for the length of a call only: use `co_await jzx::this_actor()`");
+    if constexpr (EventIn<M>::is_event) {
+      if (EventIn<M>::is_in(envelope)) return call_for_event<M>(handler, context, envelope), true;
+    }
     if (envelope.type->inner != &message_type<M>) return false;
     const auto invoke = [&]() -> decltype(auto) {
       M& message = *static_cast<M*>(inner_message(envelope));
@@ -106,6 +129,27 @@ class BehaviourFor final : public Behaviour {
       call_untold(context, invoke);
     }
     return true;
+  }
+
+  template <class M, class Fn>
+  static void call_for_event(Fn& handler, Context& context, Envelope& envelope) {
+    const M* event = EventIn<M>::begin(context, envelope);
+    if (event == nullptr) return;
+    // As it lies there, so that a coroutine may refer to it; or one of its own.
+    const auto invoke = [&](auto&&... more) -> decltype(auto) {
+      if constexpr (std::is_invocable_v<Fn&, const M&, decltype(more)...>) {
+        return handler(*event, more...);
+      } else {
+        return handler(M(*event), more...);
+      }
+    };
+    call_untold(context, [&]() -> decltype(auto) {
+      if constexpr (HandlerShape<Fn>::wants_context) {
+        return invoke(context);
+      } else {
+        return invoke();
+      }
+    });
   }
 
   std::tuple<F...> handlers_;
