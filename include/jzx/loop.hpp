@@ -110,10 +110,11 @@ class JZX_API Loop : public SystemFace {
 
   // Runs until the future has its result, and takes that. An error if the loop ends first: it is
   // stopped, or no actor is alive and no timer armed. Whoever resolves the future may be on another
-  // thread.
+  // thread. Where run() is refused this is, too, unless the result is there; a task is not begun.
   template <class T>
   Result<T> run_until(Future<T> future) {
     if (future.is_ready()) return future.get();
+    if (must_not_wait_here()) return refused_here();
     auto awaited = std::make_shared<detail::Awaited<T>>();
     future.then(
         [awaited, port = port_](Result<T> result) { awaited->answer(*port, std::move(result)); });
@@ -126,6 +127,7 @@ class JZX_API Loop : public SystemFace {
   // The same of a task, which is an actor of this loop meanwhile.
   template <class T>
   Result<T> run_until(Task<T> task) {
+    if (must_not_wait_here()) return refused_here();
     return run_until(spawn_async(std::move(task)));
   }
 
@@ -134,6 +136,13 @@ class JZX_API Loop : public SystemFace {
   explicit Loop(detail::Port* port) noexcept : SystemFace(port) {}
 
  private:
+  // Is this a thread that runs actors, which must not wait?
+  [[nodiscard]] static bool must_not_wait_here() noexcept;
+  [[nodiscard]] static Error refused_here() noexcept {
+    return Error(Errc::invalid_arg,
+                 "run_until() would wait inside an actor, which must not: use then(), or a task",
+                 "run_until");
+  }
   // As run_once(), but timers and operations keep it going too.
   bool run_on(std::chrono::milliseconds max_wait);
 };

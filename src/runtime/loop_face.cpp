@@ -63,6 +63,8 @@ Errc Loop::run() {
   return runtime::must_not_block() ? Errc::invalid_arg : call->loop.run();
 }
 
+bool Loop::must_not_wait_here() noexcept { return runtime::must_not_block(); }
+
 bool Loop::run_once(std::chrono::milliseconds max_wait) {
   return tick(port_, max_wait, EndsWhen::nobody_is_alive);
 }

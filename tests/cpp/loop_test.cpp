@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "cpp/clocked_loop.hpp"
 #include "support/test_loop.hpp"
@@ -90,6 +91,51 @@ TEST(Loop, CannotBeRunFromInsideItsOwnRun) {
   loop.spawn<Nested>(loop, answer) << Go{};
   loop.settle();
   EXPECT_EQ(answer, Errc::invalid_arg);
+}
+
+// Both of a future and of a task, of its own loop and of another.
+TEST(Loop, SaysThatRunUntilMustNotWaitInAHandler) {
+  struct Impatient {
+    Impatient(Loop& the_loop, Future<int> the_future, std::vector<Result<int>>& the_answers)
+        : loop(the_loop), future(std::move(the_future)), answers(the_answers) {}
+    void on(Go) {
+      answers.push_back(loop.run_until(std::move(future)));
+      answers.push_back(loop.run_until(note_run(has_run)));
+      EXPECT_FALSE(has_run) << "a task is not begun that nobody would wait for";
+      auto [ready, promise] = jzx::promise<int>();
+      promise.resolve(7);
+      answers.push_back(loop.run_until(std::move(ready)));
+    }
+    static Task<int> note_run(bool& has_begun) {
+      has_begun = true;
+      co_return 1;
+    }
+    Loop& loop;
+    Future<int> future;
+    std::vector<Result<int>>& answers;
+    bool has_run = false;
+  };
+  ClockedLoop own;
+  ClockedLoop other;
+  (void)other.spawn<Idle>();
+  for (ClockedLoop* one : {&own, &other}) {
+    std::vector<Result<int>> answers;
+    auto [future, promise] = jzx::promise<int>();
+    const auto impatient = own.spawn<Impatient>(one->loop(), std::move(future), answers);
+    impatient << Go{};
+    own.settle();
+    other.settle();
+    ASSERT_EQ(answers.size(), 3u);
+    for (int i = 0; i < 2; ++i) {
+      const Result<int>& refused = answers[static_cast<size_t>(i)];
+      EXPECT_EQ(refused.error().code(), Errc::invalid_arg);
+      EXPECT_STREQ(refused.error().message(),
+                   "run_until() would wait inside an actor, which must not: use then(), or a task");
+      EXPECT_STREQ(refused.error().source(), "run_until");
+    }
+    EXPECT_EQ(answers[2].error().code(), Errc::ok) << "there is nothing to wait for";
+    EXPECT_EQ(own.ledger().queued, 0u);
+  }
 }
 
 TEST(Loop, RunOnceSaysWhetherToGoOn) {
