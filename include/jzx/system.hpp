@@ -23,6 +23,8 @@
 
 namespace jzx {
 
+// Of the system that gave them. In another one they are almost certainly refused, like the id of a
+// timer that has fired or of a monitor that has told.
 struct TimerId {
   uint64_t value = 0;
 };

@@ -22,9 +22,13 @@ class SlotMap {
  public:
   static constexpr uint32_t kMaxSlots = 1u << 24;
 
-  // `owner` goes into every id, so that the worker a record lives on can be told from it.
-  SlotMap(Allocator allocator, uint8_t owner) noexcept
-      : records_(allocator, kMaxSlots - 1), owner_(owner) {}
+  // `owner` goes into every id, so that the worker a record lives on can be told from it. Different
+  // maps should begin with different generations, so that an id taken to the wrong one is most
+  // likely stale there.
+  SlotMap(Allocator allocator, uint8_t owner, uint32_t first_generation = 1) noexcept
+      : records_(allocator, kMaxSlots - 1),
+        first_generation_(first_generation == 0 ? 1 : first_generation),
+        owner_(owner) {}
 
   // nullptr: no memory, or all slots in use.
   [[nodiscard]] T* take() noexcept {
@@ -81,7 +85,7 @@ class SlotMap {
     const uint32_t first = records_.size();
     if (!records_.grow()) return false;
     for (uint32_t slot = records_.size(); slot-- > first;) {
-      records_[slot].generation = 1;
+      records_[slot].generation = first_generation_;
       records_[slot].slot_or_next_free = free_;
       free_ = slot;
     }
@@ -91,6 +95,7 @@ class SlotMap {
   ChunkedArray<T, chunk_size> records_;
   uint32_t free_ = kNoSlot;
   uint32_t in_use_ = 0;
+  uint32_t first_generation_;
   uint8_t owner_;
 };
 

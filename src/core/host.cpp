@@ -246,7 +246,7 @@ Host::Host(System& the_system, uint8_t index_, uint32_t messages_per_turn_) noex
       system(the_system),
       index(index_),
       small(system.small),
-      timers(system.allocator, index_) {
+      timers(system.allocator, index_, system.first_generation) {
   system.add_host(*this);
 }
 

@@ -35,8 +35,9 @@ struct SystemOptions {
   TablePlace table = TablePlace::allocator;
   uint32_t max_actors = 65536;
   uint32_t default_mailbox_cap = 1024;
-  // Where the generations of unused slots begin. Different systems should differ, so that an id
-  // taken to the wrong system is most likely stale there; a simulation fixes it.
+  // Where the generations of unused slots begin, of actors, timers and monitors. Different systems
+  // should differ, so that an id taken to the wrong system is most likely stale there; a simulation
+  // fixes it.
   uint32_t first_generation = 1;
   bool is_shared = false;  // several threads run its actors
   uint32_t workers = 1;
@@ -55,7 +56,7 @@ class System {
         envelopes(allocator),
         small(allocator),
         names(allocator),
-        monitors(allocator, 0),
+        monitors(allocator, 0, options.first_generation),
         relations(allocator, sizeof(Relations), alignof(Relations), 16),
         children(allocator, sizeof(Child), alignof(Child), 16),
         links(allocator, sizeof(Link), alignof(Link), 16),

@@ -73,6 +73,23 @@ TEST(SlotMap, FindsNothingByIdsItNeverHandedOut) {
   EXPECT_EQ(map.find(id + (uint64_t{1} << 32)), nullptr) << "of the generation to come";
 }
 
+TEST(SlotMap, BeginsWithTheGenerationItWasGivenUnlessThatIsZero) {
+  Map one(Allocator{}, kOwner, 7);
+  Map other(Allocator{}, kOwner, 8);
+  Map none(Allocator{}, kOwner, 0);
+  Record* of_one = one.take();
+  Record* of_other = other.take();
+  Record* of_none = none.take();
+  EXPECT_EQ(one.id_of(*of_one) >> 32, 7u);
+  EXPECT_EQ(other.id_of(*of_other) >> 32, 8u);
+  EXPECT_EQ(none.id_of(*of_none) >> 32, 1u);
+  EXPECT_EQ(other.find(one.id_of(*of_one)), nullptr);
+  EXPECT_EQ(one.find(one.id_of(*of_one)), of_one);
+  one.give(*of_one);
+  other.give(*of_other);
+  none.give(*of_none);
+}
+
 TEST(SlotMap, SkipsGenerationZeroWhenGenerationsWrapAround) {
   Map map(Allocator{}, kOwner);
   Record* record = map.take();

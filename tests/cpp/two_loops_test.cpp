@@ -107,6 +107,42 @@ TEST(TwoLoops, RefuseToDoToTheOthersActorsWhatOnlyItsOwnLoopCan) {
   EXPECT_TRUE(b.seen().is_alive(foreign.id()));
 }
 
+// The first of each in either loop: if ids were counted from the same number, they would be equal.
+TEST(TwoLoops, DoNotTakeTheOthersTimersAndMonitorsForTheirOwn) {
+  struct Mourner {
+    int downs = 0;
+    int beats = 0;
+    void on(const Down&) { ++downs; }
+    void on(Number) { ++beats; }
+    int on(Go) { return 10 * beats + downs; }
+  };
+  ClockedLoop a;
+  ClockedLoop b;
+  MonitorRef ref_of_a;
+  MonitorRef ref_of_b;
+  TimerId timer_of_a;
+  TimerId timer_of_b;
+  const auto target_in_a = a.spawn<Sum>();
+  const auto target_in_b = b.spawn<Sum>();
+  const auto in_a = a.spawn<Mourner>();
+  const auto in_b = b.spawn<Mourner>();
+  ASSERT_EQ(a.monitor(in_a, target_in_a, &ref_of_a), Errc::ok);
+  ASSERT_EQ(b.monitor(in_b, target_in_b, &ref_of_b), Errc::ok);
+  ASSERT_EQ(a.send_after(1ms, in_a, Number{1}, &timer_of_a), Errc::ok);
+  ASSERT_EQ(b.send_after(1ms, in_b, Number{1}, &timer_of_b), Errc::ok);
+  EXPECT_NE(ref_of_a.value, ref_of_b.value);
+  EXPECT_NE(timer_of_a.value, timer_of_b.value);
+
+  EXPECT_EQ(b.demonitor(ref_of_a), Errc::invalid_arg);
+  EXPECT_EQ(b.cancel(timer_of_a), Errc::timer_invalid);
+  target_in_b << 'x';
+  b.advance(2ms);
+  EXPECT_EQ(b.run_until(in_b.ask(Go{})).value(), 11) << "its own are as they were";
+
+  EXPECT_EQ(a.demonitor(ref_of_a), Errc::ok);
+  EXPECT_EQ(a.cancel(timer_of_a), Errc::ok);
+}
+
 TEST(TwoLoops, AnEmptyReferenceIsNobodysActor) {
   ClockedLoop loop;
   const auto own = loop.spawn<Sum>();
