@@ -43,7 +43,8 @@ class Observer {
   // has doubled, from a thread of its own. `message` is the type of the message. What is none:
   // "its start"; "its end", an on_stop or a destructor; "after a wait", a fiber or a coroutine that
   // went on; and, with 0 for the actor, "a continuation": a callback of a future that runs on a
-  // worker in nobody's turn.
+  // worker in nobody's turn. Workers are watched: not who polls an actor by hand on a thread of the
+  // program, nor a thread that may block.
   virtual void handler_stalled(ActorId, const char* /*message*/, uint64_t /*running_ms*/) {}
   // More work than the mark waits for the workers, from outside of them. Once until it has halved.
   virtual void injection_high(uint64_t /*waiting*/) {}

@@ -165,7 +165,7 @@ class SystemFace {
     if (is_elsewhere(actor) || !actor) return {};
     return detail::type_name_of(*port_, actor.id());
   }
-  // Every type of actor that was spawned here so far.
+  // Every type of typed actor that was spawned here so far.
   [[nodiscard]] std::vector<ActorTypeInfo> actor_types() const {
     return port_ == nullptr ? std::vector<ActorTypeInfo>() : detail::known_types(*port_);
   }

@@ -186,6 +186,18 @@ class StateWord {
     return exchange(scheduled, idle);
   }
 
+  // It is idle, and nothing has come since: scheduled by its consumer itself, who waits for mail
+  // without giving it away. In one try, as above; the end of that is park_at_once(), or a turn.
+  [[nodiscard]] bool stay(uint32_t handled, uint32_t generation) noexcept {
+    uint64_t idle = (static_cast<uint64_t>(handled) << kSentShift) | generation_bits(generation);
+    return exchange(idle, idle + kScheduled);
+  }
+  // Is it asked for anything but mail? relaxed: a hint; who acts on it looks again.
+  [[nodiscard]] bool is_disturbed(uint32_t generation) const noexcept {
+    const uint64_t word = word_.load(std::memory_order_relaxed);
+    return (word & ~kSentBits) != (generation_bits(generation) | kScheduled);
+  }
+
   // The body waits for its waker, unless that came already or it was asked to exit. One that is
   // unwinding has seen that request and waits in spite of it.
   [[nodiscard]] bool suspend(bool stopping) noexcept {

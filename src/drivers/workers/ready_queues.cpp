@@ -114,7 +114,12 @@ Runnable* ReadyQueues::pop_in_turns(uint32_t level) noexcept {
   if (!pinned_first_) {
     if (Runnable* work = pop_ring(level)) return work;
   }
-  return pinned_[level].pop();
+  Runnable* work = pinned_[level].pop();
+  if (work != nullptr && work->home() <= base::kLastWorker) {
+    auto& actor = static_cast<core::Actor&>(*work);  // only actors have a worker for a home
+    last_pinned_ = {&actor, actor.id()};
+  }
+  return work;
 }
 
 Runnable* ReadyQueues::pop_ring(uint32_t level) noexcept {

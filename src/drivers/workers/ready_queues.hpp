@@ -23,6 +23,7 @@
 #include "base/steal/lifo_slot.hpp"
 #include "base/steal/steal_deque.hpp"
 #include "base/steal/steal_queue.hpp"
+#include "drivers/workers/linger.hpp"
 #include "drivers/workers/victims.hpp"
 
 namespace jzx::drivers {
@@ -105,6 +106,9 @@ class ReadyQueues {
     return next_but_lifo();
   }
 
+  // The pinned actor that was taken last, once.
+  [[nodiscard]] LastRun take_last_pinned() noexcept { return std::exchange(last_pinned_, {}); }
+
   [[nodiscard]] bool has_thieves() const noexcept { return has_thieves_; }
   // Perhaps.
   [[nodiscard]] bool has_ready() const noexcept {
@@ -170,6 +174,7 @@ class ReadyQueues {
   bool fresh_is_next_ = false;
   bool fresh_after_lifo_ = false;
   base::RunQueue pinned_[base::kPriorities];
+  LastRun last_pinned_;
 
   // ---- shared ----
   alignas(64) base::LifoSlot lifo_;

@@ -137,10 +137,31 @@ bool SharedWorker::run_some(uint32_t turns) {
 }
 
 base::Runnable* SharedWorker::find_work() noexcept {
-  if (!hunt_.look_around([this]() noexcept { return others_left_something(); })) return nullptr;
+  Linger linger(queues_.take_last_pinned());
+  const auto has_news = [&]() noexcept { return linger.has_news() || others_left_something(); };
+  const bool found = waits_for_answer(linger) || hunt_.look_around(has_news);
+  if (core::Actor* actor = linger.end()) {
+    pauses_for_answer_ = kMoment;
+    queues_.push_pinned(*actor);
+  } else if (!found) {
+    return nullptr;
+  }
   base::Runnable* work = queues_.next();
   if (work != nullptr) hunt_.found_work();
   return work;
+}
+
+// Before it says that it searches, which would have to be taken back before the answer is handled,
+// in a line that all workers write.
+bool SharedWorker::waits_for_answer(const Linger& linger) noexcept {
+  if (!linger.has_begun()) return false;
+  for (int pauses = 0; pauses < pauses_for_answer_; ++pauses) {
+    if (linger.has_news()) return true;
+    if (others_left_something()) return false;
+    base::spin_hint();
+  }
+  pauses_for_answer_ /= 2;  // until one comes after all, while it looks around
+  return false;
 }
 
 // Its part of what waits outside. Small, so that the lock is not held for long, but never so small

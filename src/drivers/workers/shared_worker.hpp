@@ -24,6 +24,8 @@ class SharedWorker final : public Worker {
  public:
   SharedWorker(WorkerGroup& group, base::Clock& clock, io::ReactorPtr reactor,
                const WorkerOptions& options) noexcept;
+  // What is pending is ended after this, and calls nobody here any more.
+  ~SharedWorker() override { io().tell_before_completions({}); }
 
   // The life of its thread: runs until it is asked to stop.
   void run() noexcept;
@@ -87,6 +89,7 @@ class SharedWorker final : public Worker {
   void submit_last_otherwise(base::Runnable& work, bool is_fed_by_others) noexcept;
   // Elsewhere, when its own queues are empty; nullptr: there is none to be had.
   [[nodiscard]] base::Runnable* find_work() noexcept;
+  [[nodiscard]] bool waits_for_answer(const Linger& linger) noexcept;
   [[nodiscard]] uint32_t share_from_outside() const noexcept;
   [[nodiscard]] WorkerGroup& group() noexcept { return group_; }
   void keep(base::Runnable& work) noexcept { queues_.push_back(work); }
@@ -108,7 +111,8 @@ class SharedWorker final : public Worker {
   // Of a tick that was over after too many messages; the next one goes on with these. A worker
   // looks at itself as others would, but only so often: at less a look tells little.
   uint32_t turns_left_ = 0;
-  base::SteadyClock steady_;  // for what takes real time, whatever the time of the actors is
+  int pauses_for_answer_ = kMoment;  // see Linger; fewer if that has not paid lately
+  base::SteadyClock steady_;         // for what takes real time, whatever the time of the actors is
   Victim victims_[Idle::kMaxWorkers];
 
   alignas(64) base::Atomic<bool> stuck_{false};

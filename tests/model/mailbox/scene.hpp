@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/mailbox.hpp"
+#include "drivers/workers/linger.hpp"
 #include "model/explore.hpp"
 
 namespace jzx::core {
@@ -111,6 +112,18 @@ class Mailbox {
     if (actor.state.park(handled_now, stopping)) return true;
     is_submitted_ = true;
     return false;
+  }
+
+  // It is idle, and its worker stays with it for so many looks. True: it is to have a turn.
+  [[nodiscard]] bool linger(core::ActorId id, int looks) {
+    drivers::Linger linger({&actor, id});
+    if (!linger.has_begun()) return false;
+    is_submitted_ = true;
+    for (int i = 0; i < looks && !linger.has_news(); ++i) {
+    }
+    is_submitted_ = false;
+    is_submitted_ = linger.end() != nullptr;
+    return is_submitted_;
   }
 
   // True: it waits for its waker.
