@@ -68,6 +68,7 @@ class Injection {
         batch.push(*work);
       }
     }
+    if (count == 0) return 0;  // another is just taking it
     while (base::Runnable* work = batch.pop()) take(*work);
     lower(count);
     return count;

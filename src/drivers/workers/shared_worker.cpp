@@ -139,25 +139,25 @@ bool SharedWorker::run_some(uint32_t turns) {
 base::Runnable* SharedWorker::find_work() noexcept {
   Linger linger(queues_.take_last_pinned());
   const auto has_news = [&]() noexcept { return linger.has_news() || others_left_something(); };
-  const bool found = waits_for_answer(linger) || hunt_.look_around(has_news);
+  const bool found = !waits_for_answer(linger) && hunt_.look_around(has_news);
   if (core::Actor* actor = linger.end()) {
-    pauses_for_answer_ = kMoment;
+    // In the next tick: I/O, timers and what others left may have waited as long.
     queues_.push_pinned(*actor);
-  } else if (!found) {
+    pauses_for_answer_ = kMoment;
     return nullptr;
   }
+  if (!found) return nullptr;
   base::Runnable* work = queues_.next();
   if (work != nullptr) hunt_.found_work();
   return work;
 }
 
 // Before it says that it searches, which would have to be taken back before the answer is handled,
-// in a line that all workers write.
+// in a line that all workers write. Not always, or it might never search at all.
 bool SharedWorker::waits_for_answer(const Linger& linger) noexcept {
-  if (!linger.has_begun()) return false;
+  if (!linger.has_begun() || ++waits_ % kWaitsInARow == 0) return false;
   for (int pauses = 0; pauses < pauses_for_answer_; ++pauses) {
-    if (linger.has_news()) return true;
-    if (others_left_something()) return false;
+    if (linger.has_news() || others_left_something()) return true;
     base::spin_hint();
   }
   pauses_for_answer_ /= 2;  // until one comes after all, while it looks around

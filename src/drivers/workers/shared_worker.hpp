@@ -103,6 +103,7 @@ class SharedWorker final : public Worker {
   static constexpr uint32_t kMessagesForATurn = 2;
   static constexpr uint32_t kTurnsInAStretch = 32;
   static constexpr uint32_t kMostFromOutside = 128;
+  static constexpr uint32_t kWaitsInARow = 16;
   static constexpr int kMoment = 64;  // of pauses: about a microsecond
 
   WorkerGroup& group_;
@@ -112,6 +113,7 @@ class SharedWorker final : public Worker {
   // looks at itself as others would, but only so often: at less a look tells little.
   uint32_t turns_left_ = 0;
   int pauses_for_answer_ = kMoment;  // see Linger; fewer if that has not paid lately
+  uint32_t waits_ = 0;               // for an answer
   base::SteadyClock steady_;         // for what takes real time, whatever the time of the actors is
   Victim victims_[Idle::kMaxWorkers];
 
