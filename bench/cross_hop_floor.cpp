@@ -1,7 +1,9 @@
-// cross_hop_floor: the least that a message between two actors costs which run on two cores, as a
-// yardstick for pingpong_cross; line_floor alone is too little for that. Not the library's code: a
-// bare model of what has to change hands if anybody may send to anybody, and nothing around it. No
-// id, no bound, no count, no timer, no I/O, nobody to wake.
+// cross_hop_floor: what a message between two actors costs that run on two cores, if the receiver
+// goes idle after each and is left with its thread for the next, as a yardstick for pingpong_cross;
+// line_floor alone is too little for that. Not the library's code: a bare model of what then has to
+// change hands if anybody may send to anybody, and nothing around it. No id, no bound, no count, no
+// timer, no I/O, nobody to wake. The library is below it where its worker stays with the actor
+// (drivers/workers/linger.hpp), and so leaves out one of the four lines.
 //
 //   sender     marks the receiver as scheduled (one exchange, since others may send, too), writes
 //              the message, leaves the receiver with its thread (another exchange)

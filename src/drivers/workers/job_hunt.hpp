@@ -5,9 +5,8 @@
 //
 // `Worker` is who hunts; the model tests have one of their own. It has
 //
-//   index, group()              the number it has in the group; idle, injection, size(),
-//   wake_one(),
-//                               call_napper() and has_stealable() of that
+//   index, group()              the number it has in the group; of that idle, injection, size(),
+//                               wake_one(), call_napper() and has_stealable()
 //   share_from_outside()        how much to take from the injection at a time
 //   keep(work)                  into its own queues
 //   steal()                     from siblings, if it pays; false: nothing

@@ -9,7 +9,8 @@
 //
 // Nothing is lost: to all others it is in a turn, and at the end it becomes idle by the exchange
 // with which turns end, or has another. Nobody else runs what is pinned here, so it is at rest
-// meanwhile.
+// meanwhile. Its turn comes in the worker's next tick, behind I/O, timers and what others left for
+// this worker, which have waited as long.
 //
 // Threads: the worker's own.
 #pragma once
@@ -32,8 +33,8 @@ class Linger {
   explicit Linger(const LastRun& last) noexcept
       : actor_(last.actor), generation_(core::generation_of(last.id)) {
     if (actor_ == nullptr) return;
-    handled_ =
-        core::handled_count(*actor_);  // of one that has moved in since: then its word says so
+    // Of one that has moved in since, perhaps; then the generation is not the one meant.
+    handled_ = core::handled_count(*actor_);
     if (!actor_->state.stay(handled_, generation_)) actor_ = nullptr;
   }
   ~Linger() { JZX_ASSERT(actor_ == nullptr); }
