@@ -38,15 +38,15 @@ class MpscStack {
   }
   // The same; says which one is the last of them, if there is any.
   [[nodiscard]] Node* take_all(Node*& newest) noexcept {
-    // relaxed: a push that is missed here is seen by the next look; who sleeps on an empty stack
-    // looks with empty_before_sleep().
-    if (looks_empty()) return nullptr;
+    // seq_cst: a consumer that was told of a push sees it; see drivers/loop/news.hpp. Who sleeps on
+    // an empty stack looks with empty_before_sleep().
+    if (empty_before_sleep()) return nullptr;
     // acquire: pairs with the release in push().
     newest = head_.exchange(nullptr, std::memory_order_acquire);
     return reversed(newest);
   }
 
-  // The consumer. relaxed: as in take_all().
+  // The consumer. relaxed: a push that is missed here is seen by the next look.
   [[nodiscard]] bool looks_empty() const noexcept {
     return head_.load(std::memory_order_relaxed) == nullptr;
   }

@@ -75,6 +75,8 @@ class Host : public base::Executor {
  public:
   // `index` numbers the hosts that have timers, from 0; kNoTimers: its timers are another's.
   static constexpr uint8_t kNoTimers = 255;
+  // Turns here end by their budget alone.
+  static constexpr uint64_t kNoLook = ~uint64_t{0};
   Host(System& the_system, uint8_t index, uint32_t messages_per_turn_) noexcept;
   ~Host() override;
 
@@ -144,6 +146,10 @@ class Host : public base::Executor {
 
   // Takes what has come from the outside world, without waiting. No other thread is left.
   virtual void look_outside() noexcept {}
+
+  // In a turn that has come to `look_at_step`: reads the clock, and sets the next such step. True:
+  // the turn has lasted long enough, and ends as one that has spent its budget.
+  [[nodiscard]] virtual bool has_run_long_enough() noexcept { return false; }
 
   // The actor ended: forget the fds that it owned.
   virtual void release_watches(Actor& actor) noexcept = 0;
@@ -243,6 +249,7 @@ class Host : public base::Executor {
   base::LifoSlot* lifo = &no_lifo_;
   Ledger counters;  // of this host's thread; `queued` and foreign sends are added on demand
   uint32_t messages_per_turn;
+  uint64_t look_at_step = kNoLook;   // in steps(); see has_run_long_enough()
   base::Atomic<bool> halted{false};  // the system ends: no message is taken any more
   const bool has_siblings;
   Inboxes inboxes;  // in which it may put messages; a driver sets it before its thread runs

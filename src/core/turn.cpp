@@ -114,9 +114,12 @@ bool run_by_hand(Host& host, Actor& actor, uint32_t messages) {
   // It may be polled from inside another's handler.
   const ActorId outer = host.acting();
   const MessageType* outer_step = host.handling();
+  // For exactly so many, however long they take.
   const uint32_t usual = std::exchange(host.messages_per_turn, messages);
+  const uint64_t next_look = std::exchange(host.look_at_step, Host::kNoLook);
   actor.run(host);
   host.messages_per_turn = usual;
+  host.look_at_step = next_look;
   host.set_acting(outer);
   host.note_other_step(outer_step);
   return true;

@@ -9,6 +9,7 @@
 // What is rare is out of line, in turn.cpp, so that the common turn stays short.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -38,10 +39,17 @@ inline void take_seen(Host& host, Actor& actor, Envelope& first) noexcept {
   take_from_inbox(actor, first, 0);
 }
 
-// The budget of a turn. An actor that is run by hand in the middle of it takes its steps from the
-// same one, unless it is by the only message of a short turn.
-[[nodiscard]] inline bool is_spent(const Host& host, uint64_t steps_before) noexcept {
-  return host.steps() - steps_before >= host.messages_per_turn;
+// The budget of a turn: so many messages, or so much time if they are slow. An actor that is run by
+// hand in the middle of it takes its steps from the same one, unless it is by the only message of a
+// short turn.
+[[nodiscard]] inline bool is_spent(Host& host, uint64_t steps_before) noexcept {
+  const uint64_t steps = host.steps();
+  if (steps - steps_before >= host.messages_per_turn) return true;
+  return steps >= host.look_at_step && host.has_run_long_enough();
+}
+// Before that step it is not, and need not be asked.
+[[nodiscard]] inline uint64_t next_pause(const Host& host, uint64_t steps_before) noexcept {
+  return std::min(steps_before + host.messages_per_turn, host.look_at_step);
 }
 
 class Turn {
@@ -105,6 +113,11 @@ class Turn {
     in_hand_ = nullptr;
     host.finish_plain(envelope);
     return true;
+  }
+
+  // Has it had its messages, or its time?
+  [[nodiscard]] bool has_spent_budget() const noexcept {
+    return core::is_spent(host, steps_before_);
   }
 
   // The message in hand cannot be handled by this body.
@@ -276,19 +289,30 @@ template <class WayOf, class Handle, class Other, class More>
       [&] { more(host.steps() - 1); });
 }
 
+// Its budget is spent, and there is mail.
+inline void end_spent(Host& host, Actor& actor) {
+  host.set_acting(kNobody);
+  host.submit_again(actor, is_fed_by_others(actor));
+}
+
 // What is left after the first message, or all of it.
 //   rest(steps_before)   goes on with a Turn of this budget
 template <class WayOf, class Handle, class Rest>
 [[gnu::always_inline]] inline void continue_short_turn(Host& host, Actor& actor,
                                                        uint64_t steps_before, WayOf&& way_of,
                                                        Handle&& handle, Rest&& rest) {
+  uint64_t pause = next_pause(host, steps_before);
   while (has_mail(actor)) {
     const Inbox::Ends ends = actor.inbox.ends();
     Envelope& envelope = *ends.oldest;
     // relaxed: flags on their own.
     if (host.halted.load(std::memory_order_relaxed) || envelope.flags != 0 ||
-        is_spent(host, steps_before) || actor.attention.load(std::memory_order_relaxed) != 0) {
+        actor.attention.load(std::memory_order_relaxed) != 0) {
       return rest(steps_before);
+    }
+    if (host.steps() >= pause) [[unlikely]] {
+      if (is_spent(host, steps_before)) return end_spent(host, actor);
+      pause = next_pause(host, steps_before);
     }
     const MessageType& type = *envelope.type;
     const auto way = way_of(type);

@@ -148,9 +148,7 @@ TEST_F(ASleepyWorker, IsNotWokenWhileItIsAwake) {
   worker.post(job);
   tick();
   EXPECT_EQ(reactor.wakes, 0);
-  EXPECT_EQ(late.runs, 0) << "what is posted waits for the next tick";
-  tick();
-  EXPECT_EQ(late.runs, 1);
+  EXPECT_EQ(late.runs, 1) << "what is posted meanwhile belongs to the same tick";
 }
 
 TEST_F(ASleepyWorker, IsNotWokenAgainAfterItWokeUp) {

@@ -21,8 +21,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr uint64_t kMessagesPerTurn = 64;
-// 1024 turns, but no more after twice as many messages, looked at every 32 turns.
-constexpr uint64_t kMessagesPerTick = 2 * 1024 + 32 * kMessagesPerTurn;
+// At most: it is over sooner if its messages are slow.
+constexpr uint64_t kMessagesPerTick = 1024 * kMessagesPerTurn;
 // With one worker everything is counted in its turns, and a few ticks are a bound. With two, the
 // other's thread may lose its core while it holds the work, and only "for ever" can be told.
 constexpr uint64_t kFewTicks = 4 * kMessagesPerTick;
@@ -137,6 +137,57 @@ TEST_P(Fairness, ABusyActorKeepsNobodyWaitingWhoIsPinnedBesideIt) {
   ASSERT_EQ(runtime.spawn_with<Generous>(here, course, others).send(Again{}), Errc::ok);
   ASSERT_TRUE(course.ended.wait());
   EXPECT_EQ(course.starved.load(), 0u) << "of " << count << " never had a turn";
+}
+
+// ---- who is called from outside ----
+
+// A busy actor, in the middle of one of its messages, has another thread send to a neighbour, and
+// waits for that thread. The neighbour counts how many messages have passed since.
+struct Visited {
+  uint64_t messages = 0;
+  uint64_t sent_at = 0;
+  std::atomic<uint64_t> waited{0};
+  Gate is_answered;
+};
+
+struct Neighbour {
+  using Messages = jzx::Messages<Work>;
+  Visited& visited;
+  void on(Work) {
+    visited.waited.store(visited.messages - visited.sent_at);
+    visited.is_answered.open();
+  }
+};
+
+struct BusyHost {
+  using Messages = jzx::Messages<Again>;
+  static constexpr uint64_t kBegin = 1'000;  // the worker has settled by then
+  Visited& visited;
+  Pid neighbour;
+  void on(Again, Context& context) {
+    if (++visited.messages == kBegin) {
+      visited.sent_at = visited.messages;
+      std::thread([this] { EXPECT_EQ(neighbour.send(Work{}), Errc::ok); }).join();
+    }
+    if (!visited.is_answered.is_open()) (void)context.self(*this).send(Again{});
+  }
+};
+
+TEST_P(Fairness, ANeighbourWhomAnotherThreadSendsToWaitsForTwoVisitsOfABusyActorAtMost) {
+  for (const uint32_t budget : {64u, 8u}) {
+    Visited visited;
+    RuntimeOptions options{.workers = GetParam()};
+    options.max_msgs_per_actor = budget;
+    Runtime runtime(options);
+    SpawnOptions here;
+    here.placement = Placement::pin_to(0);
+    const auto neighbour = runtime.spawn_with<Neighbour>(here, visited);
+    const auto busy = runtime.spawn_with<BusyHost>(here, visited, neighbour);
+    // Never out of work, and always with more than its budget in its mailbox.
+    for (int i = 0; i < 200; ++i) ASSERT_EQ(busy.send(Again{}), Errc::ok);
+    ASSERT_TRUE(visited.is_answered.wait());
+    EXPECT_LE(visited.waited.load(), 2 * budget);
+  }
 }
 
 // ---- the lifo slot and the fresh ----

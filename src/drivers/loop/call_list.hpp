@@ -40,8 +40,8 @@ class CallList {
   // Before that taken(how many), when none of them is in the list any more.
   template <class Find, class Taken, class Each>
   void take_all(Find&& find, Taken&& taken, Each&& each) noexcept {
-    // relaxed: a push that is missed here is seen by the next look.
-    if (head_.load(std::memory_order_relaxed) == kEmpty) return;
+    // seq_cst: a push that was told of is seen; see news.hpp.
+    if (head_.load(std::memory_order_seq_cst) == kEmpty) return;
     // acquire: pairs with the release in push(). seq_cst on top: before `taken` looks whether
     // somebody has told how many they are; pairs with size().
     const uint64_t head = head_.exchange(kEmpty, std::memory_order_seq_cst);

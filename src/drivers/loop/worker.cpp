@@ -39,10 +39,56 @@ Worker::~Worker() { end_list.end_all(); }
 int Worker::tick(uint64_t max_wait_ns) {
   take_injected();
   const int error = poll_io(max_wait_ns);
-  take_injected();
+  take_news();
+  begin_tick();
   fire_timers();
+  if (pace_.is_tick_over()) begin_tick();  // the actors have as much as the timers had
   run_ready();
   return error;
+}
+
+void Worker::take_news() noexcept {
+  if (news_.is_there()) news_.clear();
+  take_injected();
+}
+
+// ---- how long a tick lasts ----
+
+void Worker::begin_tick() noexcept {
+  pace_.begin_tick(clock_.quick_ns());
+  turns_left_ = turns_per_tick_;
+  look_again_later();
+}
+
+void Worker::look_again_later() noexcept {
+  steps_at_look_ = steps();
+  look_at_step = steps_at_look_ + pace_.stretch();
+  turns_to_look_ = turns_given_ = std::min(pace_.stretch(), turns_left_);
+}
+
+void Worker::look_at_clock(bool is_same_slice) noexcept {
+  const uint32_t turns = turns_since_look();
+  turns_left_ -= turns;
+  const uint64_t done = std::max<uint64_t>(steps() - steps_at_look_, turns);
+  pace_.look(clock_.quick_ns(), done, is_same_slice);
+  look_again_later();
+}
+
+bool Worker::has_run_long_enough() noexcept {
+  look_at_clock(turns_since_look() == 0);
+  if (pace_.is_tick_over()) turns_to_look_ = 1;  // goes_on() follows this turn
+  if (pace_.is_slice_over()) cut_at_step_ = steps();
+  return pace_.is_tick_over() || pace_.is_slice_over();
+}
+
+bool Worker::goes_on(uint32_t turns_in_a_row) noexcept {
+  if (turns_to_look_ == 0) {
+    if (pace_.is_tick_over()) return false;  // seen in the middle of the last turn
+    look_at_clock(turns_in_a_row > turns_since_look());
+    if (pace_.is_tick_over() || turns_left_ == 0) return false;
+  }
+  if (news_.is_there()) take_news();
+  return !stop_was_requested();
 }
 
 void Worker::take_injected() noexcept {
@@ -106,8 +152,14 @@ void Worker::fire_timers() {
   fire_due();
 }
 
+// Until the tick is over: the rest stays due, and is for the next one.
 void Worker::fire_due() {
-  for (;;) {
+  for (uint32_t to_look = pace_.stretch();; --to_look) {
+    if (to_look == 0) {
+      pace_.look(clock_.quick_ns(), pace_.stretch(), false);
+      if (pace_.is_tick_over()) return;
+      to_look = pace_.stretch();
+    }
     base::Timer* timer = nullptr;
     {
       core::Timers hold(*this);
@@ -131,11 +183,9 @@ void Worker::run_ready() { is_watched() ? run_all_ready<true>() : run_all_ready<
 
 template <bool kWatched>
 void Worker::run_all_ready() {
-  for (uint32_t turns = turns_per_tick_; turns > 0; --turns) {
-    base::Runnable* work = ready.pop();
-    if (work == nullptr) return;
+  while (base::Runnable* work = ready.pop()) {
     run_work<kWatched>(*work);
-    if (stop_was_requested()) [[unlikely]]
+    if (must_look_up() && !goes_on()) [[unlikely]]
       return;
   }
 }
@@ -208,6 +258,7 @@ void Worker::call(core::Actor& actor) noexcept {
 }
 
 void Worker::wake_up() noexcept {
+  tell_news();
   // seq_cst: after the push, the call or the stop flag that the caller left, before the look at
   // asleep_; pairs with announce_sleep(). The exchange leaves one of many producers to make the
   // system call.

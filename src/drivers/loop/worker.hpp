@@ -8,6 +8,11 @@
 // asleep and wakes it. The producer that takes the announcement away is the only one that makes the
 // system call.
 //
+// While it is busy, it looks at two things after every turn: has another thread left something
+// (news.hpp), and is it time for a look at the clock (pace.hpp)? What came from outside is queued
+// at once, behind what is ready. So it waits for one round of the others, and not for the end of
+// the tick.
+//
 // Where several share a system, the wheel is under the lock of the timers, and any thread may arm
 // and disarm: who arms from outside leaves the timer to be stamped and wakes the worker as others
 // who leave work do. A timer that is due is taken out under the lock and fired outside it; a
@@ -25,6 +30,8 @@
 #include "core/host.hpp"
 #include "drivers/loop/call_list.hpp"
 #include "drivers/loop/fd_watches.hpp"
+#include "drivers/loop/news.hpp"
+#include "drivers/loop/pace.hpp"
 #include "io/contract.hpp"
 
 namespace jzx::drivers {
@@ -105,6 +112,7 @@ class Worker : public core::Host {
   }
   io::Reactor& io() override { return *reactor_; }
   void look_outside() noexcept override { (void)reactor_->wait(0); }
+  bool has_run_long_enough() noexcept final;
 
   // ---- Host ----
   void release_watches(core::Actor& actor) noexcept override {
@@ -143,6 +151,8 @@ class Worker : public core::Host {
 
   // There is something for this worker. Any thread.
   void wake_up() noexcept;
+  // The same for one that is awake: it looks after the turn that it is in.
+  void tell_news() noexcept { news_.tell(); }
 
   // Before it runs for the first time.
   void set_witness(WorkWitness* witness) noexcept { witness_ = witness; }
@@ -174,6 +184,17 @@ class Worker : public core::Host {
   // So many calls have just been taken, all that there were.
   virtual void took_calls(uint64_t /*count*/) noexcept {}
 
+  // After each turn. True: there is something to see to, by goes_on(), before the next one.
+  [[nodiscard]] bool must_look_up() noexcept {
+    return --turns_to_look_ == 0 || news_.is_there();
+  }
+  // False: the tick is over. `turns_in_a_row`: so many were as good as one, of actors that wake one
+  // another while others wait.
+  [[nodiscard]] bool goes_on(uint32_t turns_in_a_row = 0) noexcept;
+  // Of the turn that is about to end: because its time is up, and not only that of the tick?
+  [[nodiscard]] bool is_cut_short() const noexcept { return cut_at_step_ == steps(); }
+  // By the last look: has a turn, or a row of them, had its time?
+  [[nodiscard]] bool is_slice_over() const noexcept { return pace_.is_slice_over(); }
   [[nodiscard]] bool stop_was_requested() const noexcept {
     // relaxed: sooner or later is soon enough; the run looks again after the tick.
     return stop_requested_.load(std::memory_order_relaxed);
@@ -183,18 +204,31 @@ class Worker : public core::Host {
   [[nodiscard]] const CallList& calls() const noexcept { return called_; }
 
   base::Prng prng_;
-  uint32_t turns_per_tick_;
 
  private:
   template <bool kWatched>
   void run_all_ready();
   void take_injected() noexcept;
+  void take_news() noexcept;
+  void begin_tick() noexcept;
+  void look_at_clock(bool is_same_slice) noexcept;
+  [[nodiscard]] uint32_t turns_since_look() const noexcept { return turns_given_ - turns_to_look_; }
+  void look_again_later() noexcept;
   [[nodiscard]] int poll_io(uint64_t max_wait_ns);
   [[nodiscard]] int sleep(uint64_t wait_ns);
   [[nodiscard]] uint64_t time_to_wait(uint64_t max_wait_ns);
   void stamp_armed_timers() noexcept;
   void fire_timers();
   void fire_due();
+
+  // ---- how far a tick has come ----
+  uint32_t turns_to_look_ = 1;  // until the next look at the clock
+  uint32_t turns_given_ = 1;    // what that was after the last look
+  uint32_t turns_left_ = 1;     // of the tick, at the last look
+  uint32_t turns_per_tick_;
+  uint64_t steps_at_look_ = 0;
+  uint64_t cut_at_step_ = kNoLook;  // where the last turn was that had its time
+  Pace pace_;
 
   base::Clock& clock_;
   io::ReactorPtr reactor_;
@@ -210,6 +244,7 @@ class Worker : public core::Host {
   // What other threads write.
   alignas(64) base::MpscStack<base::Runnable, &base::Runnable::next_runnable> injected_;
   CallList called_;
+  News news_;
   base::Atomic<bool> asleep_{false};
   base::Atomic<bool> is_run_{false};
   base::Atomic<bool> stop_requested_{false};

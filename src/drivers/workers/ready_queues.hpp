@@ -106,6 +106,11 @@ class ReadyQueues {
     return next_but_lifo();
   }
 
+  // So many went through the lifo slot, one after the other.
+  [[nodiscard]] uint32_t in_a_row() const noexcept { return in_a_row_; }
+  // What went through the lifo slot has taken long enough: it is the turn of the others.
+  void end_row() noexcept { in_a_row_ = kInARow; }
+
   // The pinned actor that was taken last, once.
   [[nodiscard]] LastRun take_last_pinned() noexcept { return std::exchange(last_pinned_, {}); }
 

@@ -71,7 +71,7 @@ void SharedWorker::submit_last(base::Runnable& work, bool is_fed_by_others) noex
 
 void SharedWorker::submit_last_otherwise(base::Runnable& work, bool is_fed_by_others) noexcept {
   if (work.home() != base::kAnyWorker) return submit_elsewhere(work);
-  if (is_fed_by_others) {
+  if (is_fed_by_others && !is_cut_short()) {
     if (queues_.push_next(work)) tell_others();
     return;
   }
@@ -102,37 +102,25 @@ void SharedWorker::run_all_ready() {
   (void)hunt_.take_from_outside();
   if (queues_.has_ready()) {
     hunt_.found_work();
-    if (turns_left_ == 0 && group_.idle.somebody_naps()) [[unlikely]]
+    if (group_.idle.somebody_naps()) [[unlikely]]
       call_if_it_pays();
   }
-  uint32_t left = std::exchange(turns_left_, 0);
-  if (left == 0) left = turns_per_tick_;
-  const uint64_t last_step = steps() + uint64_t{kMessagesForATurn} * turns_per_tick_;
-  while (left > 0) {
-    const uint32_t turns = std::min(left, kTurnsInAStretch);
-    left -= turns;
-    if (!run_some<kWatched>(turns)) return;
-    (void)hunt_.take_from_outside();  // however busy it is itself
-    if (steps() >= last_step) {
-      turns_left_ = left;
-      return;
-    }
-  }
-}
-
-// False: the tick is over.
-template <bool kWatched>
-bool SharedWorker::run_some(uint32_t turns) {
-  for (; turns > 0; --turns) {
+  for (;;) {
     base::Runnable* work = queues_.next();
     if (work == nullptr) {
       work = find_work();
-      if (work == nullptr) return false;
+      if (work == nullptr) return;
     }
     run_work<kWatched>(*work);
-    if (stop_was_requested()) [[unlikely]]
-      return false;
+    if (must_look_up() && !looks_up_and_goes_on()) [[unlikely]]
+      return;
   }
+}
+
+bool SharedWorker::looks_up_and_goes_on() noexcept {
+  if (!goes_on(queues_.in_a_row())) return false;
+  if (is_slice_over()) queues_.end_row();
+  (void)hunt_.take_from_outside();  // however busy it is itself
   return true;
 }
 

@@ -78,8 +78,8 @@ class SharedWorker final : public Worker {
   }
   template <bool kWatched>
   void run_all_ready();
-  template <bool kWatched>
-  [[nodiscard]] bool run_some(uint32_t turns);
+  // What goes_on() does, and a look at what came for all workers.
+  [[nodiscard]] bool looks_up_and_goes_on() noexcept;
   void submit_otherwise(base::Runnable& work) noexcept;
   void push_back_and_tell(base::Runnable& work) noexcept;
   // There is something new that others may take.
@@ -98,10 +98,6 @@ class SharedWorker final : public Worker {
   void call_if_it_pays() noexcept;
   [[nodiscard]] bool siblings_get_on() noexcept;
 
-  // A tick is over sooner if its turns are long: I/O and timers wait for it. Work from outside is
-  // looked at more often, and is given its part of the turns.
-  static constexpr uint32_t kMessagesForATurn = 2;
-  static constexpr uint32_t kTurnsInAStretch = 32;
   static constexpr uint32_t kMostFromOutside = 128;
   static constexpr uint32_t kWaitsInARow = 16;
   static constexpr int kMoment = 64;  // of pauses: about a microsecond
@@ -109,9 +105,6 @@ class SharedWorker final : public Worker {
   WorkerGroup& group_;
   ReadyQueues queues_;
   JobHunt<SharedWorker> hunt_;
-  // Of a tick that was over after too many messages; the next one goes on with these. A worker
-  // looks at itself as others would, but only so often: at less a look tells little.
-  uint32_t turns_left_ = 0;
   int pauses_for_answer_ = kMoment;  // see Linger; fewer if that has not paid lately
   uint32_t waits_ = 0;               // for an answer
   base::SteadyClock steady_;         // for what takes real time, whatever the time of the actors is

@@ -32,6 +32,7 @@ void WorkerGroup::route(base::Runnable& work) noexcept {
 
 void WorkerGroup::inject(base::Runnable& work) noexcept {
   tell_if_high(injection.push(work));
+  if (count_ == 1) workers_[0]->tell_news();  // several look by themselves, now and then
   wake_if_any(idle.worker_to_wake_or_call());
 }
 

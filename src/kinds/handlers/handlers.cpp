@@ -350,6 +350,7 @@ class HandlersKind final : public core::Kind {
       context.begin(handling->envelope);
       finish_handling(*handling, context);
       if (context.wish() > Context::Wish::rearrange) return obey(turn, context);
+      if (turn.has_spent_budget()) break;
     }
     extras.end_retired(context.port());
     return Outcome::wants_mail;

@@ -48,6 +48,7 @@ class StandingClock final : public base::Clock {
     wheel.touch();
     return 1'000'000'000;
   }
+  uint64_t quick_ns() noexcept override { return 0; }  // under no lock
   uint64_t allowed_wait_ns(uint64_t deadline_ns) noexcept override {
     return deadline_ns == base::kNever ? base::kNever : 0;
   }

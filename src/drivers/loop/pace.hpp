@@ -1,0 +1,65 @@
+// When a busy worker looks at the clock, and for how long it may go on.
+//
+// A message takes ten nanoseconds or a second, and nobody knows beforehand. A look at the clock
+// takes about ten nanoseconds, so there is not one after every message: the next look comes after
+// as many messages as took two microseconds by the last one, at most kMost. So looks cost about
+// half a percent of the time of quick messages, and every slow message is followed by one. After
+// quick messages at most kMost slow ones pass before the next look; from then on each has its own.
+//
+// Two things end by time:
+//   the tick   kTick after it began; then I/O and timers have their say
+//   the slice  what one actor gets of a tick while others are ready, at a time
+//
+// Quick time only (base/clock.hpp). Threads: the worker's own.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace jzx::drivers {
+
+class Pace {
+ public:
+  // Half a millisecond: with a slice and a message on top, timers and I/O are looked at within one.
+  static constexpr uint64_t kTick = 500'000;
+  static constexpr uint64_t kSlice = 100'000;
+  static constexpr uint64_t kBetweenLooks = 2'000;
+  static constexpr uint32_t kMost = 64;
+
+  void begin_tick(uint64_t now_ns) noexcept {
+    tick_ends_ns_ = now_ns + kTick;
+    looked_ns_ = slice_began_ns_ = now_ns;
+    is_tick_over_ = false;
+  }
+
+  // A look, after so many messages or turns since the one before. `is_same_slice`: who runs now ran
+  // then.
+  void look(uint64_t now_ns, uint64_t done, bool is_same_slice) noexcept {
+    const uint64_t took_ns = now_ns - looked_ns_;
+    if (took_ns <= kBetweenLooks) {
+      stretch_ = std::min(2 * stretch_, kMost);
+    } else {
+      stretch_ = std::clamp(static_cast<uint32_t>(done * kBetweenLooks / took_ns), 1u, kMost);
+    }
+    if (!is_same_slice) slice_began_ns_ = looked_ns_;  // or a little after that
+    is_tick_over_ = now_ns >= tick_ends_ns_;
+    is_slice_over_ = now_ns - slice_began_ns_ >= kSlice;
+    if (is_slice_over_) slice_began_ns_ = now_ns;
+    looked_ns_ = now_ns;
+  }
+
+  // By the last look.
+  [[nodiscard]] uint32_t stretch() const noexcept { return stretch_; }
+  [[nodiscard]] bool is_tick_over() const noexcept { return is_tick_over_; }
+  [[nodiscard]] bool is_slice_over() const noexcept { return is_slice_over_; }
+
+ private:
+  uint64_t tick_ends_ns_ = 0;
+  uint64_t looked_ns_ = 0;
+  uint64_t slice_began_ns_ = 0;
+  uint32_t stretch_ = 1;
+  bool is_tick_over_ = false;
+  bool is_slice_over_ = false;
+};
+
+}  // namespace jzx::drivers
