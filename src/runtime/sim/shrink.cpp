@@ -17,12 +17,13 @@ constexpr size_t kLongestPart = 64;  // of a scenario, in choices
 
 class Shrinker {
  public:
-  Shrinker(Taken failing, const std::function<bool(const Taken&)>& fails, size_t most_tries)
-      : best_(std::move(failing)), fails_(fails), tries_left_(most_tries) {}
+  Shrinker(Taken failing, const std::function<bool(const Taken&)>& fails,
+           const ShrinkBudget& budget)
+      : best_(std::move(failing)), fails_(fails), budget_(budget) {}
 
   Taken run() {
     cut_end();
-    for (bool is_better = true; is_better && tries_left_ > 0;) {
+    for (bool is_better = true; is_better && !budget_.is_spent();) {
       is_better = leave_out_chunks();
       is_better |= zero_chunks();
       is_better |= lower_values();
@@ -33,9 +34,7 @@ class Shrinker {
 
  private:
   bool attempt(Taken candidate) {
-    if (tries_left_ == 0) return false;
-    --tries_left_;
-    if (!fails_(candidate)) return false;
+    if (budget_.is_spent() || !fails_(candidate)) return false;
     best_ = std::move(candidate);
     return true;
   }
@@ -52,7 +51,7 @@ class Shrinker {
   bool leave_out_chunks() {
     bool is_better = false;
     for (size_t chunk = std::min<size_t>(kLongestPart, best_.size() / 2); chunk > 0; chunk /= 2) {
-      for (size_t end = best_.size(); end >= chunk && tries_left_ > 0;) {
+      for (size_t end = best_.size(); end >= chunk && !budget_.is_spent();) {
         const auto begin = best_.begin() + static_cast<std::ptrdiff_t>(end - chunk);
         Taken candidate(best_.begin(), begin);
         candidate.insert(candidate.end(), begin + static_cast<std::ptrdiff_t>(chunk), best_.end());
@@ -80,7 +79,7 @@ class Shrinker {
     for (size_t chunk = std::max<size_t>(1, places().size() / 2); chunk > 0; chunk /= 2) {
       // From the end: what is late depends on what is early, not the other way round.
       std::vector<size_t> all = places();
-      for (size_t end = all.size(); end > 0;) {
+      for (size_t end = all.size(); end > 0 && !budget_.is_spent();) {
         const size_t begin = end > chunk ? end - chunk : 0;
         Taken candidate = best_;
         for (size_t i = begin; i < end; ++i) candidate[all[i]].taken = 0;
@@ -94,7 +93,7 @@ class Shrinker {
   bool lower_values() {
     bool is_better = false;
     for (const size_t place : places()) {
-      while (best_[place].taken > 1) {
+      while (best_[place].taken > 1 && !budget_.is_spent()) {
         Taken candidate = best_;
         candidate[place].taken /= 2;
         if (!attempt(std::move(candidate))) break;
@@ -106,13 +105,14 @@ class Shrinker {
 
   Taken best_;
   const std::function<bool(const Taken&)>& fails_;
-  size_t tries_left_;
+  const ShrinkBudget& budget_;
 };
 
 }  // namespace
 
-Taken shrink(Taken failing, const std::function<bool(const Taken&)>& fails, size_t most_tries) {
-  return Shrinker(std::move(failing), fails, most_tries).run();
+Taken shrink(Taken failing, const std::function<bool(const Taken&)>& fails,
+             const ShrinkBudget& budget) {
+  return Shrinker(std::move(failing), fails, budget).run();
 }
 
 size_t count_of_choices(const Taken& taken) noexcept {

@@ -23,10 +23,6 @@ using detail::SimRun;
 using runtime::Taken;
 using Scenario = std::function<void(Sim&)>;
 
-// Short runs are tried often, long ones less: until both are used up.
-constexpr size_t kShrinkRuns = 400;
-constexpr uint64_t kShrinkSteps = 1'000'000;
-constexpr size_t kMostShrinkRuns = 20'000;
 constexpr size_t kMostTraceLines = 200;
 constexpr size_t kFewTraceLines = 20;     // where two are put side by side
 constexpr uint64_t kExpectedSteps = 200;  // over which pct spreads its changes
@@ -256,16 +252,14 @@ class Campaign {
   void tell_failure(uint64_t seed, const std::string& failure, Taken taken) {
     report_.choices = runtime::count_of_choices(taken);
     if (options_.shrink) {
-      size_t runs = 0;
-      uint64_t steps = 0;
+      runtime::ShrinkBudget budget;
       const auto fails = [&](const Taken& candidate) {
-        if (++runs > kShrinkRuns && steps > kShrinkSteps) return false;
         sim::Replay policy(candidate);
         const auto run = play(policy, seed, false);
-        steps += run->simulator.steps();
+        budget.spend(run->simulator.steps());
         return run->has_failed() && kind_of(run->failure()) == kind_of(failure);
       };
-      taken = runtime::shrink(std::move(taken), fails, kMostShrinkRuns);
+      taken = runtime::shrink(std::move(taken), fails, budget);
     }
     sim::Replay policy(taken);
     const auto run = play(policy, seed, true);

@@ -1,8 +1,8 @@
 #include "runtime/sim/trace.hpp"
 
-#include <algorithm>
 #include <cstdio>
 
+#include "base/assert.hpp"
 #include "core/notice.hpp"
 #include "drivers/sim/sim_clock.hpp"
 #include "runtime/record/plain_name.hpp"
@@ -14,6 +14,10 @@ namespace {
 using drivers::sim::Mishap;
 using drivers::sim::Step;
 using drivers::sim::StepKind;
+
+// Of a chain that is longer than both together, so many are told.
+constexpr size_t kFirstCauses = 20;
+constexpr size_t kLastCauses = 80;
 
 std::string time_text(uint64_t time_ns) {
   const uint64_t since = time_ns - drivers::sim::VirtualTime::kStart;
@@ -86,6 +90,8 @@ void Trace::add_step(const Step& step) {
   if (step.message != nullptr) mix(std::string_view(step.message->inner->name));
   if (!keeps_events_) return;
   hashes_.push_back(hash_);
+  places_.push_back(events_.size());
+  JZX_ASSERT(step.number == places_.size());  // they are told from 1 on, and none is left out
   events_.push_back({step, step.time_ns, {}});
 }
 
@@ -128,9 +134,7 @@ std::string Trace::line_of(const Event& event) const {
 }
 
 const Trace::Event* Trace::find(uint64_t step) const noexcept {
-  const auto at = std::find_if(events_.begin(), events_.end(),
-                               [&](const Event& event) { return event.step.number == step; });
-  return step == 0 || at == events_.end() ? nullptr : &*at;
+  return step == 0 || step > places_.size() ? nullptr : &events_[places_[step - 1]];
 }
 
 std::string Trace::line_of(uint64_t step) const {
@@ -138,12 +142,7 @@ std::string Trace::line_of(uint64_t step) const {
   return event == nullptr ? std::string() : line_of(*event);
 }
 
-uint64_t Trace::last_step() const noexcept {
-  for (auto at = events_.rbegin(); at != events_.rend(); ++at) {
-    if (at->step.number != 0) return at->step.number;
-  }
-  return 0;
-}
+uint64_t Trace::last_step() const noexcept { return places_.size(); }
 
 std::string Trace::text(size_t most_lines) const {
   const size_t first = events_.size() > most_lines ? events_.size() - most_lines : 0;
@@ -154,13 +153,20 @@ std::string Trace::text(size_t most_lines) const {
 }
 
 std::string Trace::causes_of(uint64_t step) const {
-  std::vector<const Event*> chain;
+  std::vector<const Event*> chain;  // from the step back
   for (const Event* event = find(step); event != nullptr; event = find(event->step.cause)) {
     chain.push_back(event);
     if (event->step.cause >= event->step.number) break;
   }
   std::string text;
-  for (auto at = chain.rbegin(); at != chain.rend(); ++at) text += "  " + line_of(**at) + '\n';
+  for (size_t i = 0; i < chain.size(); ++i) {
+    if (i == kFirstCauses && chain.size() > kFirstCauses + kLastCauses) {
+      const size_t left_out = chain.size() - kFirstCauses - kLastCauses;
+      text += "  … " + std::to_string(left_out) + " more causes\n";
+      i += left_out;
+    }
+    text += "  " + line_of(*chain[chain.size() - 1 - i]) + '\n';
+  }
   return text;
 }
 

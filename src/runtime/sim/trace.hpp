@@ -41,7 +41,8 @@ class Trace {
 
   // Everything, or the last of it if that is long.
   [[nodiscard]] std::string text(size_t most_lines) const;
-  // From a step back to what it all began with.
+  // The chain of causes that ends with this step, the first cause on top. Of a long chain, its
+  // beginning and its end: each step of a livelock causes the next, and nobody reads a million.
   [[nodiscard]] std::string causes_of(uint64_t step) const;
   [[nodiscard]] std::string line_of(uint64_t step) const;
   [[nodiscard]] uint64_t last_step() const noexcept;
@@ -61,6 +62,7 @@ class Trace {
   std::map<uint32_t, std::string> nodes_;
   std::map<ActorKey, std::string> names_;
   std::vector<Event> events_;
+  std::vector<size_t> places_;  // among the events, of each step: the first one's at 0
   std::vector<uint64_t> hashes_;
   uint64_t hash_ = 0xcbf29ce484222325u;
   bool keeps_events_;
