@@ -271,5 +271,101 @@ TEST(CommandReplay, TheLogSaysWhatInterceptorsMadeOfACommand) {
   EXPECT_EQ(second.log().to_json_lines(), first.log().to_json_lines());
 }
 
+// ---- commands that were held when the next came from outside ----
+
+// Does something from outside with one scheduler, and wants a replay to do the same.
+void expect_same_again(const std::function<void(NumberScheduler&)>& start,
+                       const std::function<void(NumberScheduler&)>& play) {
+  NumberScheduler first(with_log());
+  start(first);
+  play(first);
+  NumberScheduler second(with_log());
+  start(second);
+  const RunReport report = second.replay(first.log());
+  EXPECT_NE(report.end, RunEnd::differs) << report.report;
+  EXPECT_EQ(second.log().to_text(), first.log().to_text());
+}
+
+bool is_the_first(const NumberScheduler& scheduler, const Interception<Number>& command) {
+  return command.target() == scheduler.input() && command.message() != nullptr &&
+         command.message()->value == 1;
+}
+
+void start_delaying(NumberScheduler& scheduler) {
+  start_relay(scheduler);
+  scheduler.intercept([&](Interception<Number>& command) {
+    if (is_the_first(scheduler, command)) command.delay(3ms);
+  });
+}
+
+TEST(CommandReplay, HoldsADelayedCommandAsLongAsItWasHeld) {
+  expect_same_again(start_delaying, [](NumberScheduler& scheduler) {
+    (void)scheduler.dispatch(Number{1});
+    (void)scheduler.run_for(1ms);
+    (void)scheduler.dispatch(Number{2});
+    (void)scheduler.run();
+    EXPECT_EQ(scheduler.now(), 3ms);
+  });
+}
+
+TEST(CommandReplay, HoldsACommandThatIsDelayedOnceMore) {
+  const auto start = [](NumberScheduler& scheduler) {
+    start_delaying(scheduler);
+    scheduler.intercept([&](Interception<Number>& command) {
+      if (is_the_first(scheduler, command)) command.delay(5ms);
+    });
+  };
+  expect_same_again(start, [](NumberScheduler& scheduler) {
+    (void)scheduler.dispatch(Number{1});
+    (void)scheduler.run_for(7ms);  // the second delay is under way
+    (void)scheduler.dispatch(Number{2});
+    (void)scheduler.run();
+    EXPECT_EQ(scheduler.now(), 8ms);
+  });
+}
+
+TEST(CommandReplay, HoldsADelayedCommandWhileAnActorGoesOn) {
+  const auto start = [](NumberScheduler& scheduler) {
+    start_delaying(scheduler);
+    (void)scheduler.start<Ticker>(4);
+  };
+  expect_same_again(start, [](NumberScheduler& scheduler) {
+    (void)scheduler.run_ready();
+    (void)scheduler.dispatch(Number{1});
+    (void)scheduler.run_for(1ms + 500us);
+    (void)scheduler.dispatch(Number{2});
+    (void)scheduler.run();
+    EXPECT_EQ(scheduler.now(), 4ms);
+  });
+}
+
+// What an interceptor injects for a held command stands before what comes from outside after that.
+void start_injecting(NumberScheduler& scheduler) {
+  start_relay(scheduler);
+  scheduler.intercept([&](Interception<Number>& command) {
+    if (!is_the_first(scheduler, command)) return;
+    command.inject(command.actions().send(command.target(), Number{7}));
+    command.delay(3ms);
+  });
+}
+
+TEST(CommandReplay, InjectsForAHeldCommandBeforeTheNextInput) {
+  expect_same_again(start_injecting, [](NumberScheduler& scheduler) {
+    (void)scheduler.dispatch(Number{1});
+    (void)scheduler.run_ready();
+    (void)scheduler.dispatch(Number{2});
+    (void)scheduler.run();
+  });
+}
+
+TEST(CommandReplay, InjectsForAHeldCommandBeforeTheShutdown) {
+  expect_same_again(start_injecting, [](NumberScheduler& scheduler) {
+    (void)scheduler.run();
+    (void)scheduler.dispatch(Number{1});
+    (void)scheduler.run_ready();
+    scheduler.shutdown();
+  });
+}
+
 }  // namespace
 }  // namespace jzx::commands

@@ -226,8 +226,12 @@ class CommandCore {
   // text says why not.
   [[nodiscard]] std::string go_to(const CommandRecord& record);
   [[nodiscard]] std::string go_to(const CommandShutdown& shutdown);
-  // False: it did not come there. Text: so it differs already.
-  [[nodiscard]] bool go_to(const CommandMoment& moment, uint64_t time_ns, std::string& difference);
+  // `sequence`: of the command that came from outside there; 0: it was the shutdown. False: it did
+  // not come there. Text: so it differs already.
+  [[nodiscard]] bool go_to(const CommandMoment& moment, uint64_t time_ns, uint64_t sequence,
+                           std::string& difference);
+  // Was more queued at this moment than there is now?
+  [[nodiscard]] bool is_something_missing(uint64_t sequence) const noexcept;
   [[nodiscard]] std::string dispatch_again(const CommandRecord& record);
   // For the output that is being processed, if there was room for it at this moment before.
   [[nodiscard]] bool makes_room_again();
