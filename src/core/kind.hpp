@@ -78,6 +78,10 @@ class Kind {
   // body of Throw::in_wait sees an exception come out of its wait, which needs exceptions.
   virtual Outcome resume_throwing(Actor& actor, Turn& turn) const { return resume(actor, turn); }
 
+  // For recorders: would a turn without mail do anything, since a wait of the body is over? True if
+  // that is not known. Just before such a turn of a running actor.
+  [[nodiscard]] virtual bool goes_on_without_mail(Actor&) const noexcept { return true; }
+
   // Does a part of the body wait for something while the body as a whole takes mail? For
   // simulations.
   [[nodiscard]] virtual bool waits_in_part(const Actor&) const noexcept { return false; }

@@ -108,6 +108,20 @@ class FiberRoot : public TaskRoot {
   async::WaitEdge edge_;
 };
 
+class ChainWait final : public kinds::FiberWait {
+ public:
+  ChainWait(TaskRoot& root, const kinds::Deadline& deadline, const WaitEnd& end) noexcept
+      : root_(root), deadline_(deadline), end_(end) {}
+  bool is_over() const noexcept override {
+    return root_.can_go_on() || (end_ == WaitEnd::done && deadline_.has_passed());
+  }
+
+ private:
+  TaskRoot& root_;
+  const kinds::Deadline& deadline_;
+  const WaitEnd& end_;
+};
+
 // Killed: the fiber is to end; the chain has ended all the same.
 WaitEnd run_in_fiber(kinds::Fiber& fiber, std::coroutine_handle<> first, TaskRoot*& root,
                      uint64_t limit_ms) {
@@ -119,6 +133,7 @@ WaitEnd run_in_fiber(kinds::Fiber& fiber, std::coroutine_handle<> first, TaskRoo
     deadline.arm(fiber.turn().host, fiber.turn().actor, limit_ms);
   }
   WaitEnd end = WaitEnd::done;
+  const ChainWait wait(own, deadline, end);
   const auto stop_for = [&](WaitEnd why) {
     if (end == WaitEnd::done) own.request_stop();  // once
     end = why;
@@ -129,7 +144,7 @@ WaitEnd run_in_fiber(kinds::Fiber& fiber, std::coroutine_handle<> first, TaskRoo
         stop_for(WaitEnd::late);
         continue;
       }
-      if (fiber.suspend() || own.can_go_on()) continue;
+      if (fiber.suspend(&wait) || own.can_go_on()) continue;
       stop_for(WaitEnd::killed);
       fiber.suspend_to_the_end();
     }

@@ -47,7 +47,7 @@ class Waiting : private base::WaitingRoom::Guest {
         case base::WaitingRoom::Answer::not_yet:
           break;
       }
-      if (!fiber_->suspend()) return Errc::killed;
+      if (!fiber_->suspend(nullptr)) return Errc::killed;
     }
   }
 

@@ -34,6 +34,7 @@ class SupervisorKind final : public core::Kind {
     supervisor_of(actor).end(host, actor);
   }
 
+  bool goes_on_without_mail(core::Actor&) const noexcept override { return false; }
   const char* name() const noexcept override { return "supervisor"; }
 
  private:

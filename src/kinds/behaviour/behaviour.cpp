@@ -25,6 +25,7 @@ class BehaviourKind final : public core::Kind {
   // The state is the user's; there is nothing of ours to free.
   void destroy(Actor&, core::Host&, ExitReason) const noexcept override {}
 
+  bool goes_on_without_mail(Actor&) const noexcept override { return false; }
   core::Throw can_throw(Actor& actor) const noexcept override {
     return core::has_mail(actor) ? core::Throw::at_message : core::Throw::nowhere;
   }

@@ -29,8 +29,9 @@ class CoroutineKind final : public core::Kind {
   }
 
   Outcome resume(Actor& actor, Turn& turn) const override {
-    turn.host.note_other_step(&core::resumed_step);
-    return go_on(task_of(actor), turn);
+    SpawnedTask& task = task_of(actor);
+    if (task.can_go_on()) turn.host.note_other_step(&core::resumed_step);
+    return go_on(task, turn);
   }
 
   Outcome stop(Actor& actor, Turn& turn) const override {
@@ -47,6 +48,9 @@ class CoroutineKind final : public core::Kind {
     task.type.destroy(task);
   }
 
+  bool goes_on_without_mail(Actor& actor) const noexcept override {
+    return task_of(actor).can_go_on();
+  }
   core::Throw can_throw(Actor& actor) const noexcept override {
     SpawnedTask& task = task_of(actor);
     const bool can = task.actor != nullptr && !has_ended(task) && task.can_throw();

@@ -141,12 +141,22 @@ void Fiber::put_aside() noexcept {
   JZX_ASSERT(held != nullptr);  // nobody nests thousands of handlers that wait
 }
 
-bool Fiber::suspend() noexcept {
+bool Fiber::suspend(const FiberWait* wait) noexcept {
   if (is_asked_to_end) return note_wait_in_vain(), false;
   prepare_to_leave(Outcome::suspended);
+  wait_ = wait;
   detail::leave_stack(*this);
-  note_resumed();
+  wait_ = nullptr;
+  // It may have been woken for nothing.
+  if (is_asked_to_end || wait == nullptr || wait->is_over()) note_resumed();
   return !is_asked_to_end;
+}
+
+bool Fiber::goes_on_without_mail() const noexcept {
+  if (stage_ != Stage::running || is_asked_to_end) return true;
+  if (deadline_.is_armed()) return deadline_.has_passed();
+  if (outcome_ == Outcome::suspended) return wait_ == nullptr || wait_->is_over();
+  return outcome_ != Outcome::wants_mail;
 }
 
 void Fiber::suspend_to_the_end() noexcept {
@@ -271,6 +281,9 @@ class FiberKind final : public core::Kind {
   Outcome start(Actor& actor, Turn& turn) const override { return fiber_of(actor).start(turn); }
   Outcome resume(Actor& actor, Turn& turn) const override { return fiber_of(actor).run(turn); }
 
+  bool goes_on_without_mail(Actor& actor) const noexcept override {
+    return fiber_of(actor).goes_on_without_mail();
+  }
   core::Throw can_throw(Actor& actor) const noexcept override {
     return fiber_of(actor).can_throw() ? core::Throw::in_wait : core::Throw::nowhere;
   }

@@ -50,6 +50,15 @@ namespace jzx::kinds {
 // Mail that was seen and not received yet is counted in 16 bits, and the system's is not bounded.
 inline constexpr uint32_t kMostMail = 60'000;
 
+// A wait of a fiber, for whoever asks whether it is over. On the thread that runs the fiber.
+class FiberWait {
+ public:
+  [[nodiscard]] virtual bool is_over() const noexcept = 0;
+
+ protected:
+  ~FiberWait() = default;
+};
+
 class Fiber : public Switch, private RunningStack {
  public:
   // At the top of a stack; the body is still to be made. nullptr: the body is too large for it.
@@ -114,6 +123,8 @@ class Fiber : public Switch, private RunningStack {
   [[nodiscard]] bool can_throw() const noexcept {
     return stage_ == Stage::running && !is_past_body_ && !is_asked_to_end;
   }
+  // See core::Kind.
+  [[nodiscard]] bool goes_on_without_mail() const noexcept;
   // How often it has waited since.
   [[nodiscard]] uint32_t waits_in_vain() const noexcept { return waits_in_vain_; }
   // Dead-letters what was kept.
@@ -139,7 +150,8 @@ class Fiber : public Switch, private RunningStack {
   void exit(ExitReason reason, std::string_view text);
   // Leaves the stack until something wakes the actor, or for nothing. False: it is to end; nothing
   // was thrown. For waits that have something to take back first.
-  [[nodiscard]] bool suspend() noexcept;
+  // `wait` says whether it was woken for nothing; nullptr: nobody knows.
+  [[nodiscard]] bool suspend(const FiberWait* wait) noexcept;
   // The same for one that is to end, and waits for the end of what it has cancelled.
   void suspend_to_the_end() noexcept;
   // For the wait that follows.
@@ -201,7 +213,8 @@ class Fiber : public Switch, private RunningStack {
   core::Turn* turn_;  // a new one for every turn
   const detail::FiberType* type_;
   KeptMail kept_;
-  Deadline deadline_;  // of the wait it is in
+  Deadline deadline_;                // of the wait it is in
+  const FiberWait* wait_ = nullptr;  // while it is suspended in one that can be asked
   uint32_t waits_in_vain_ = 0;
   uint32_t polls_ = 0;  // that found nothing
   // Those that begin the same for everybody next to each other: one store.

@@ -18,6 +18,20 @@ struct FiberWaiter {
 };
 static_assert(sizeof(FiberWaiter) <= detail::FutureCore::kSlotSize);
 
+class FutureWait final : public FiberWait {
+ public:
+  FutureWait(const WaitWord& word, const Deadline& deadline, const bool& is_late) noexcept
+      : word_(word), deadline_(deadline), is_late_(is_late) {}
+  bool is_over() const noexcept override {
+    return word_.has_come() || (!is_late_ && deadline_.has_passed());
+  }
+
+ private:
+  const WaitWord& word_;
+  const Deadline& deadline_;
+  const bool& is_late_;
+};
+
 detail::FutureCore* resume_fiber(detail::FutureCore& core) {
   auto& waiter = core.in_slot<FiberWaiter>();
   const bool is_wanted = waiter.word.deliver([&] {
@@ -44,6 +58,7 @@ WaitEnd wait_for_future(Fiber& fiber, detail::FutureCore& core, detail::FutureCo
   if (limit_ms != kNoLimit) deadline.arm(fiber.turn().host, fiber.turn().actor, limit_ms);
   bool is_late = false;
   bool is_killed = false;
+  const FutureWait wait(waiter->word, deadline, is_late);
   auto ask_to_end = [&, was_asked = false]() mutable {
     if (!std::exchange(was_asked, true)) core.cancel(core);
   };
@@ -61,7 +76,7 @@ WaitEnd wait_for_future(Fiber& fiber, detail::FutureCore& core, detail::FutureCo
       ask_to_end();
       return true;
     }
-    if (fiber.suspend()) return true;
+    if (fiber.suspend(&wait)) return true;
     is_killed = true;
     if (!core.cancel_on_drop) return give_up();
     ask_to_end();

@@ -42,6 +42,11 @@ class WaitWord {
 
   // ---- the fiber ----
 
+  // Is the result there, or about to be? While nobody has abandoned it; changes nothing.
+  [[nodiscard]] bool has_come() const noexcept {
+    return stage_.load(std::memory_order_acquire) != Stage::waiting;  // pairs with deliver()
+  }
+
   enum class End : uint8_t {
     delivered,  // the memory is the caller's
     too_late,   // the same, but it is to end

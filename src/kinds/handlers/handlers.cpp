@@ -103,6 +103,11 @@ class HandlersKind final : public core::Kind {
     const Envelope* one = extras_of(actor).oldest;
     for (; one != nullptr; one = one->next) see(context, *one);
   }
+  bool goes_on_without_mail(Actor& actor) const noexcept override {
+    if (!is_extended_) return false;
+    Handlings& handlings = extras_of(actor).handlings;
+    return handlings.is_ending() || handlings.next_ready() != nullptr;
+  }
   core::Throw can_throw(Actor& actor) const noexcept override {
     if (is_extended_) {
       Handlings& handlings = extras_of(actor).handlings;

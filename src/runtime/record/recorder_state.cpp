@@ -15,12 +15,31 @@ namespace {
 // Raw messages are told apart by their tags, so their type says nothing.
 bool has_own_name(const Envelope& envelope) noexcept { return envelope.type == &raw_message_type; }
 
-// It has no mail, but somebody is about to queue some.
+// It has no mail, and none of its waits is over: a wake-up was stale, or its start was held back,
+// or somebody is about to queue a message. A replay has no such turn, or has it elsewhere.
 bool may_be_for_nothing(core::Actor& actor) noexcept {
   // relaxed: flags on their own.
-  return actor.status == core::Status::running &&
-         actor.attention.load(std::memory_order_relaxed) == 0 && !core::may_have_mail(actor) &&
-         core::queued_count(actor) > actor.held;
+  const uint8_t flags = actor.attention.load(std::memory_order_relaxed);
+  return actor.status == core::Status::running && (flags & ~core::kMeasured) == 0 &&
+         !core::may_have_mail(actor) && !actor.kind->goes_on_without_mail(actor);
+}
+
+// Does it tell what the turn, the timer or the work under way has done? Else it came from outside,
+// or names something.
+bool is_consequence(const runtime::Event& event) noexcept {
+  using runtime::Op;
+  switch (event.op) {
+    case Op::name:
+    case Op::came:
+    case Op::exit:
+    case Op::closing:
+      return false;
+    case Op::born:
+    case Op::arm:
+      return !event.is_outside;
+    default:
+      return true;
+  }
 }
 
 std::unique_ptr<runtime::RecordStore> make_store(const RecorderOptions& options) {
@@ -99,7 +118,9 @@ void RecorderState::locked(Write&& write) noexcept {
 
 void RecorderState::write(const Event& event) {
   line_.clear();
-  if (unwritten_) append_line(line_, *std::exchange(unwritten_, std::nullopt));
+  if (unwritten_ && is_consequence(event)) {
+    append_line(line_, *std::exchange(unwritten_, std::nullopt));
+  }
   append_line(line_, event);
   (void)store_->append(line_);  // the store remembers why not
 }
@@ -277,6 +298,7 @@ void RecorderState::begin_work(base::Runnable& work) noexcept {
   const bool is_actor = port_->system.actors.holds(&work);
   acting_ = is_actor ? static_cast<core::Actor&>(work).id() : 0;
   is_busy_ = true;
+  steps_before_ = worker_->all_steps();
   locked([&] {
     Event event;
     event.op = is_actor ? Op::turn : Op::work;
@@ -305,8 +327,10 @@ void RecorderState::end_work() noexcept {
   is_busy_ = false;
   is_from_outside_ = false;
   acting_ = 0;
+  // What the turn waited for may have come from another thread in the middle of it.
+  const bool was_for_nothing = worker_->all_steps() == steps_before_;
   locked([&] {
-    if (!unwritten_) return write(Event{});
+    if (!unwritten_ || !was_for_nothing) return write(Event{});
     last_ns_ -= unwritten_->value;
     unwritten_.reset();
   });

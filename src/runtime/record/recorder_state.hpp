@@ -10,8 +10,8 @@
 //
 // Threads: the worker's own, and whoever sends from outside. The mutex is an innermost lock: nobody
 // else's code runs under it. A message from another thread is noted before it is let in: so it is
-// there before anything that it causes, a turn for nothing among that, if its sender is interrupted
-// before it has queued it. Of such turns there may be many; they are not written down.
+// there before anything that it causes. A turn for nothing is not written down: the actor had no
+// mail, and none of its waits was over. There may be many of them, and a replay need not have them.
 #pragma once
 
 #include <jzx/sim/recorder.hpp>
@@ -98,6 +98,7 @@ class RecorderState final : public core::Tap,
   bool is_busy_ = false;          // something began, and is not done
   bool is_from_outside_ = false;  // it is a timer that was armed from outside
   ActorId acting_ = 0;            // the actor whose turn it is
+  uint64_t steps_before_ = 0;     // of the host, when the turn began
 
   mutable std::mutex mutex_;
   std::unique_ptr<runtime::RecordStore> store_;
