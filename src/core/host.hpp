@@ -58,6 +58,8 @@ class Tap {
   virtual void ending(Actor& /*actor*/) noexcept {}
   // The system is about to take no more actors.
   virtual void closing() noexcept {}
+  // The system is about to be destroyed.
+  virtual void destroying() noexcept {}
 
  protected:
   ~Tap() = default;

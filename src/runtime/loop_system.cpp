@@ -79,6 +79,7 @@ bool LoopSystem::destroy() noexcept {
                stderr);
     return false;
   }
+  if (worker.tap != nullptr) worker.tap->destroying();
   // Another thread may be running it: not one message more. relaxed: a handler that sees the gate
   // closed sees this too.
   worker.halted.store(true, std::memory_order_relaxed);

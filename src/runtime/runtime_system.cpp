@@ -257,6 +257,7 @@ bool RuntimeSystem::destroy() noexcept {
     return false;
   }
   if (!is_open()) return false;  // a callback of this very destruction
+  if (front_desk_->tap != nullptr) front_desk_->tap->destroying();
   // Not one message more. relaxed: a handler that sees the gate closed sees this too.
   const auto halt = [](core::Host& host) { host.halted.store(true, std::memory_order_relaxed); };
   system.for_each_host(halt);

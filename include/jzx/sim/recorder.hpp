@@ -19,8 +19,9 @@
 // compares what they send, spawn and arm with the record. docs/record_replay.md says what a record
 // cannot hold, and how it looks.
 //
-// A file holds all that was recorded also if the program dies. A ring keeps the last of it, to be
-// looked at; it can be replayed if nothing is lost yet.
+// A file holds all that was recorded also if the program dies. Its replay ends where the program
+// died, in the middle of a turn perhaps; what that turn does beyond the record passes. A ring keeps
+// the last of it, to be looked at; it can be replayed if nothing is lost yet.
 //
 // Threads: a Recorder is for one loop, or one runtime with one worker, which it must outlive; its
 // members from any thread. The rest on one thread.

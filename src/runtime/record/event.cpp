@@ -146,6 +146,7 @@ bool parse_fields(Fields& fields, Event& out) {
       return fields.next(out.value);
     case Op::done:
     case Op::closing:
+    case Op::destroyed:
       return true;
     case Op::take:
       return fields.next(out.number) && (fields.at_end() || fields.next(out.value));
@@ -195,6 +196,7 @@ void append_line(std::string& out, const Event& event) {
       break;
     case Op::done:
     case Op::closing:
+    case Op::destroyed:
       break;
     case Op::take:
       put(out, event.number);
@@ -224,7 +226,7 @@ void append_line(std::string& out, const Event& event) {
 
 bool parse_line(std::string_view line, Event& out) {
   if (line.empty()) return false;
-  constexpr std::string_view kOps = "nbetwf.ksxacqz!l";
+  constexpr std::string_view kOps = "nbetwf.ksxacqzd!l";
   if (kOps.find(line[0]) == std::string_view::npos) return false;
   out = Event{};
   out.op = static_cast<Op>(line[0]);

@@ -17,8 +17,11 @@
 //   c <count> <taken>              the driver chose one of so many
 //   q <actor> <reason>             asked from outside to end
 //   z                              from now on nobody is born
+//   d                              the loop or runtime is destroyed; only what is under way ends
 //   ! <text>                       something that cannot be replayed
 //   l <events>                     so many are missing here: a ring has not kept them
+//
+// A record without d ended early: the program died, or was still running when it was read.
 //
 // A message is m plain, a an ask, r raw (its name is its tag), y the system's. A payload is = and
 // what the codec has made of it (bytes that are no visible ASCII, and %, as % and two digits of
@@ -47,6 +50,7 @@ enum class Op : char {
   choice = 'c',
   exit = 'q',
   closing = 'z',
+  destroyed = 'd',
   strange = '!',
   lost = 'l',
 };
@@ -86,6 +90,7 @@ struct RecordData {
   std::vector<runtime::Event> events;
   uint64_t turns = 0;
   uint64_t lost = 0;
+  bool is_destroyed = false;  // what the program did from outside is in it, all of it
 
   [[nodiscard]] const std::string& name(uint32_t number) const noexcept {
     static const std::string unknown = "?";

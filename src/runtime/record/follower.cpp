@@ -177,6 +177,7 @@ std::string Follower::message_text(ActorId target, const Envelope& envelope) con
 uint32_t Follower::choose(uint32_t count, ChoiceSite site) {
   if (phase_ == Phase::after || site == ChoiceSite::next_runnable) return 0;
   const Event* choice = expected().choices.take();
+  if (choice == nullptr && is_beyond()) return 0;
   if (choice != nullptr && choice->number == count) return static_cast<uint32_t>(choice->value);
   stop(ReplayEnd::diverged,
        where() + " one of " + std::to_string(count) + " is chosen, which the record does not have");
@@ -196,6 +197,7 @@ void Follower::actor_started(ActorId id, const char* label) {
   const std::string name = plain_type_name(detail::type_name_of(*port_, id));
   const Event* born = expected().births.take();
   if (born == nullptr) {
+    if (is_beyond()) return;
     return stop(ReplayEnd::diverged,
                 where() + ' ' + name + " is spawned, which the record does not have");
   }
@@ -225,6 +227,7 @@ void Follower::message_sent(SimHost& host, ActorId target, const Envelope& envel
              event->carried == carried_by(envelope) && record_.name(event->name) == name;
     });
     if (match == sent.end()) {
+      if (is_beyond()) return;
       return stop(ReplayEnd::diverged, where() + ' ' + message_text(target, envelope) +
                                            " is sent, which the record does not have");
     }
@@ -240,6 +243,7 @@ void Follower::message_sent(SimHost& host, ActorId target, const Envelope& envel
 void Follower::message_taken(SimHost&, ActorId actor, const Envelope& envelope, uint64_t sequence) {
   if (phase_ != Phase::act || is_over()) return;
   if (wanted_ == nullptr) {
+    if (is_beyond()) return;
     return stop(ReplayEnd::diverged, where() + ' ' + message_text(actor, envelope) +
                                          " is taken, which the record does not have");
   }
@@ -249,6 +253,7 @@ void Follower::message_taken(SimHost&, ActorId actor, const Envelope& envelope, 
                                          message_text(wanted_->number));
   }
   is_taken_ = true;
+  --here_.takes;
   reached(*std::exchange(wanted_, nullptr));
 }
 
@@ -256,6 +261,7 @@ void Follower::armed(SimHost&, base::Timer& timer) {
   if (phase_ == Phase::after) return;
   const Event* arm = expected().arms.take();
   if (arm == nullptr) {
+    if (is_beyond()) return;
     return stop(ReplayEnd::diverged, where() + " a timer is armed, which the record does not have");
   }
   timers_[arm->number] = &timer;
@@ -267,6 +273,12 @@ void Follower::disarmed(base::Timer& timer) noexcept {
   if (known == timer_numbers_.end()) return;
   timers_.erase(known->second);
   timer_numbers_.erase(known);
+}
+
+bool Follower::Expected::is_met() const noexcept {
+  return takes == 0 && births.front() == nullptr && arms.front() == nullptr &&
+         choices.front() == nullptr &&
+         std::all_of(sent.begin(), sent.end(), [](const Event* event) { return event == nullptr; });
 }
 
 // What the record says of the act under way, and has not come about.

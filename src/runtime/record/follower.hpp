@@ -13,6 +13,10 @@
 // of the system, is noted before it has an effect, and may come in the middle of a turn: it is done
 // as soon as what the record has before it has come about, and what cannot be after it.
 //
+// A record may end in the middle of an act, or of what the program did from outside: the program
+// died there. What comes about here when all that the record has of it has come about is not in the
+// record, and passes.
+//
 // Threads: one.
 #pragma once
 
@@ -74,9 +78,12 @@ class Follower final : public drivers::sim::Policy,
     Queue births;
     Queue arms;
     Queue choices;
+    size_t takes = 0;     // that are still to come
+    bool is_cut = false;  // the record ends before the act does
     [[nodiscard]] bool is_empty() const noexcept {
       return sent.empty() && births.events.empty() && arms.events.empty();
     }
+    [[nodiscard]] bool is_met() const noexcept;
   };
 
   // ---- Policy ----
@@ -123,6 +130,10 @@ class Follower final : public drivers::sim::Policy,
   void resend(const Event& event);
   [[nodiscard]] std::string deliver(const Event& event, ActorId target);
   void find_unmet();
+  // The record ends before what comes about now.
+  [[nodiscard]] bool is_beyond() const noexcept {
+    return phase_ == Phase::setup ? !record_.is_destroyed : here_.is_cut && here_.is_met();
+  }
 
   // ---- words ----
   [[nodiscard]] std::string where() const;

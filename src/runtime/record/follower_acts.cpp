@@ -54,8 +54,7 @@ size_t Follower::play(size_t at) {
   } else {
     play_work(!here_.is_empty());
   }
-  // The last one may have been cut off in the middle.
-  if (last < record_.events.size()) find_unmet();
+  if (!here_.is_cut) find_unmet();
   act_ = nullptr;
   here_ = {};
   return last;
@@ -63,8 +62,10 @@ size_t Follower::play(size_t at) {
 
 void Follower::expect(size_t first, size_t last) {
   here_ = {};
+  here_.is_cut = last == record_.events.size();
   for (size_t i = first; i < last; ++i) {
     const Event& event = record_.events[i];
+    if (event.op == Op::take) ++here_.takes;
     if (event.op == Op::sent) here_.sent.push_back(&event);
     if (event.op == Op::born && !event.is_outside) here_.births.events.push_back(&event);
     if (event.op == Op::arm && !event.is_outside) here_.arms.events.push_back(&event);
@@ -120,8 +121,10 @@ void Follower::play_turn(size_t first, size_t last) {
   const bool may_be_void = std::any_of(unsent_.begin(), unsent_.end(), [&](const auto& one) {
     return one.second->actor == act_->number && one.second < act_;
   });
-  const bool must_run = !may_be_void || !here_.is_empty();
-  // It has taken no message, although there may be some: the loop was just being destroyed.
+  // One that is cut off may have been about to take a message.
+  const bool must_run = !here_.is_empty() || (!may_be_void && !here_.is_cut);
+  // It has taken no message, although there may be some: the loop was just being destroyed, or the
+  // record does not have it.
   host_->halted.store(true, std::memory_order_relaxed);  // one thread
   (void)run_actor(actor, must_run);
   host_->halted.store(false, std::memory_order_relaxed);  // as above

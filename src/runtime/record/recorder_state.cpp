@@ -33,6 +33,7 @@ bool is_consequence(const runtime::Event& event) noexcept {
     case Op::came:
     case Op::exit:
     case Op::closing:
+    case Op::destroyed:
       return false;
     case Op::born:
     case Op::arm:
@@ -226,10 +227,10 @@ void RecorderState::exit_requested(ActorId actor, ExitReason reason) noexcept {
   });
 }
 
-void RecorderState::closing() noexcept {
+void RecorderState::note_end(Op op) noexcept {
   locked([&] {
     Event event;
-    event.op = Op::closing;
+    event.op = op;
     write(event);
   });
 }

@@ -57,7 +57,8 @@ class RecorderState final : public core::Tap,
   void armed(Envelope&) noexcept override {}
   void taken(const core::Actor& actor, const Envelope& envelope) noexcept override;
   void exit_requested(ActorId actor, ExitReason reason) noexcept override;
-  void closing() noexcept override;
+  void closing() noexcept override { note_end(Op::closing); }
+  void destroying() noexcept override { note_end(Op::destroyed); }
 
   // ---- WorkWitness ----
   void begin_work(base::Runnable& work) noexcept override;
@@ -70,6 +71,7 @@ class RecorderState final : public core::Tap,
   void actor_started(ActorId id, const char* label) override;
   void actor_stopped(ActorId id, ExitReason reason, const ExitText& text) override;
 
+  void note_end(Op op) noexcept;
   // Writes it down, if that was not done.
   void note(ActorId target, Envelope& envelope) noexcept;
   // Is this a consequence of what the worker is doing?

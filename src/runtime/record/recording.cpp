@@ -55,6 +55,7 @@ bool add(RecordData& data, Event&& event) {
   }
   if (event.op == Op::turn) ++data.turns;
   if (event.op == Op::lost) data.lost += event.number;
+  if (event.op == Op::destroyed) data.is_destroyed = true;
   data.events.push_back(std::move(event));
   return true;
 }
@@ -97,6 +98,8 @@ class Teller {
         return what(true) + actor(event.number) + " is asked to end";
       case Op::closing:
         return "from outside: the system takes no more actors";
+      case Op::destroyed:
+        return "from outside: the system is destroyed";
       case Op::strange:
         return "not replayable: " + event.text;
       case Op::lost:
