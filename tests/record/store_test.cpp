@@ -171,9 +171,9 @@ TEST(Recording, IsTheSameAfterItWasSavedAndRead) {
 TEST(Recording, IsToldLineByLine) {
   const Result<Recording> recording = Recording::parse(
       "jzx-record 1 loop 1024 0\n"
-      "n 0 Bank\nb 1 0 4294967297 x\nn 1 Deposit\nx 1 1 1 m =%0a\nx 4 1 1 m =ten%20or%25\nx 2 1 1 "
+      "n 0 Bank\nb 1 0 4294967297 x\nn 1 Deposit\nx 1 1 1 m =%0a\nx 2 1 1 m =ten%20or%25\nx 3 1 1 "
       "m -\n"
-      "t 1 1500000\nk 1\na 1 i\ns 3 1 1 a\nc 7 3\ne 1 2 it broke\n.\n"
+      "t 1 1500000\nk 1\na 1 i\ns 4 1 1 a\nc 7 3\ne 1 2 it broke\n.\n"
       "f 1 500000\n.\nw 0\n.\nq 1 4\n! by hand\n");
   ASSERT_TRUE(recording.ok()) << recording.error().message();
   EXPECT_EQ(recording->turns(), 1u);
@@ -181,12 +181,12 @@ TEST(Recording, IsToldLineByLine) {
             "record of one loop, 1 turn\n"
             "from outside: Bank#1 is born\n"
             "from outside: Deposit to Bank#1, message 1, 1 bytes\n"
-            "from outside: Deposit to Bank#1, message 4: ten or%\n"
-            "from outside: Deposit to Bank#1, message 2, opaque\n"
+            "from outside: Deposit to Bank#1, message 2: ten or%\n"
+            "from outside: Deposit to Bank#1, message 3, opaque\n"
             "[  1.500000 ms] turn of Bank#1\n"
             "  takes message 1\n"
             "  timer 1 is armed\n"
-            "  sends Deposit (an ask) to Bank#1, message 3\n"
+            "  sends Deposit (an ask) to Bank#1, message 4\n"
             "  chooses 3 of 7\n"
             "Bank#1 has ended: panic (it broke)\n"
             "[  2.000000 ms] timer 1 fires\n"
@@ -196,27 +196,31 @@ TEST(Recording, IsToldLineByLine) {
 }
 
 TEST(Recording, MayEndInTheMiddleOfALine) {
-  std::string text = "jzx-record 1 loop 1024 0\nn 0 Bank\nt 1 5\nk 1\nk 2";
+  const std::string whole = "jzx-record 1 loop 1024 0\nn 0 Bank\nb 1 0 1 x\nt 1 5\n";
+  std::string text = whole + "k 2";
   text.resize(4096);  // zeros, as a file has them that was mapped
   const Result<Recording> recording = Recording::parse(text);
   ASSERT_TRUE(recording.ok()) << recording.error().message();
-  EXPECT_EQ(recording->text(), "jzx-record 1 loop 1024 0\nn 0 Bank\nt 1 5\nk 1\n");
+  EXPECT_EQ(recording->text(), whole);
 }
 
 TEST(Recording, ThatIsNoneIsRefusedAndSaysWhere) {
   for (const char* text : {"", "\n", "hello\n", "jzx-record 2 loop 1024 0\n", "jzx-record 1 loop\n",
-                           "jzx-record 1 loop 99999999999 0\n"}) {
+                           "jzx-record 1 loop 99999999999 0\n", "jzx-record 1 loop 0 0\n",
+                           "jzx-record 1 loop 1024 2\n", "jzx-record 1 nobody 1024 0\n"}) {
     const Result<Recording> recording = Recording::parse(text);
     ASSERT_FALSE(recording.ok()) << text;
     EXPECT_EQ(recording.error().code(), Errc::invalid_arg);
   }
   for (const char* line :
-       {"", "?", "t", "t 1", "t 1 x", "t 1 2 3", "t  1 2", "n 7 too far", "b 1 0 5 y", "x 1 1 0 m",
+       {"", "?", "t", "t 1", "t 1 x", "t 1 2 3", "t  1 2", "b 1 0 5 y", "x 1 1 0 m",
         "x 1 1 0 m =%0", "x 1 1 0 m =%0g", "x 1 1 0 q -", "k -1", "t 99999999999999999999 1"}) {
     const Result<Recording> recording =
-        Recording::parse(std::string("jzx-record 1 loop 1024 0\n.\n") + line + "\n");
+        Recording::parse(std::string("jzx-record 1 loop 1024 0\nz\n") + line + "\n");
     ASSERT_FALSE(recording.ok()) << line;
-    EXPECT_STREQ(recording.error().message(), "line 3 is none of a record") << line;
+    EXPECT_STREQ(recording.error().message(),
+                 "line 3 is none of a record: it has not the form of one")
+        << line;
   }
   EXPECT_EQ(Recording::load(::testing::TempDir() + "no_such_record").error().code(),
             Errc::io_failed);

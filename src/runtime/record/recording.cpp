@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "runtime/record/event.hpp"
+#include "runtime/record/record_reader.hpp"
 
 namespace jzx {
 
@@ -42,22 +43,8 @@ bool parse_head(std::string_view line, RecordData& out) {
   const auto cap = std::from_chars(line.data() + space + 1, end, out.mailbox_cap);
   if (cap.ec != std::errc() || end - cap.ptr != 2 || cap.ptr[0] != ' ') return false;
   out.detects_deadlocks = cap.ptr[1] == '1';
-  return true;
-}
-
-// False: it cannot be there.
-bool add(RecordData& data, Event&& event) {
-  if (event.op == Op::name) {
-    if (event.name > data.names.size()) return false;  // they are numbered as they come
-    if (event.name == data.names.size()) data.names.emplace_back();
-    data.names[event.name] = std::move(event.text);
-    return true;
-  }
-  if (event.op == Op::turn) ++data.turns;
-  if (event.op == Op::lost) data.lost += event.number;
-  if (event.op == Op::destroyed) data.is_destroyed = true;
-  data.events.push_back(std::move(event));
-  return true;
+  const bool is_known = out.driver == "loop" || out.driver == "workers";
+  return is_known && out.mailbox_cap != 0 && (cap.ptr[1] == '0' || cap.ptr[1] == '1');
 }
 
 // ---- for people ----
@@ -151,6 +138,7 @@ class Teller {
 Result<Recording> Recording::parse(std::string_view text) {
   text = text.substr(0, text.find('\0'));  // a program that died left zeros behind its last line
   auto data = std::make_shared<RecordData>();
+  runtime::RecordReader reader(*data);
   size_t number = 0;
   size_t used = 0;
   for (size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n', used)) {
@@ -161,8 +149,10 @@ Result<Recording> Recording::parse(std::string_view text) {
       if (parse_head(line, *data)) continue;
       return Error(Errc::invalid_arg, "not a record of jazz, or of another version", kSource);
     }
-    if (!runtime::parse_line(line, event) || !add(*data, std::move(event))) {
-      const std::string what = "line " + std::to_string(number) + " is none of a record";
+    const bool is_line = runtime::parse_line(line, event);
+    const std::string wrong = is_line ? reader.add(std::move(event)) : "it has not the form of one";
+    if (!wrong.empty()) {
+      const std::string what = "line " + std::to_string(number) + " is none of a record: " + wrong;
       return Error(Errc::invalid_arg, what, kSource);
     }
   }
