@@ -42,9 +42,10 @@ class WaitWord {
 
   // ---- the fiber ----
 
-  // Is the result there, or about to be? While nobody has abandoned it; changes nothing.
+  // Is the result there, or about to be? Not after wait() has returned.
   [[nodiscard]] bool has_come() const noexcept {
-    return stage_.load(std::memory_order_acquire) != Stage::waiting;  // pairs with deliver()
+    // relaxed: a hint; wait() decides.
+    return stage_.load(std::memory_order_relaxed) != Stage::waiting;
   }
 
   enum class End : uint8_t {

@@ -113,7 +113,7 @@ RunReport CommandCore::replay(const CommandLog& log) {
   return result;
 }
 
-// What an interceptor queues for a command that it holds.
+// An interceptor that holds a command may have queued others for it before this moment.
 bool CommandCore::is_something_missing(uint64_t sequence) const noexcept {
   const uint64_t queued = queue_.queued();
   if (sequence != 0) return queued + 1 < sequence;

@@ -13,9 +13,9 @@
 // of the system, is noted before it has an effect, and may come in the middle of a turn: it is done
 // as soon as what the record has before it has come about, and what cannot be after it.
 //
-// A record may end in the middle of an act, or of what the program did from outside: the program
-// died there. What comes about here when all that the record has of it has come about is not in the
-// record, and passes.
+// A program that died left a record that ends in the middle of an act, or before the program had
+// done all that the setup does. What comes about after everything that the record has of it is
+// beyond the record, and passes.
 //
 // Threads: one.
 #pragma once

@@ -96,7 +96,7 @@ std::string RecordReader::what_is_wrong_with_values(const Event& event) {
   return {};
 }
 
-// Of whom it is about. An actor 0 is one that has ended.
+// Actor 0 is one that has ended.
 std::string RecordReader::what_is_wrong_with_numbers(const Event& event) const {
   const auto is_next = [](const char* what, uint64_t number, uint64_t so_far) {
     if (number == so_far + 1) return std::string();

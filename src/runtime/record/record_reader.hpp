@@ -1,9 +1,9 @@
-// Reads the events of a record one after the other, and refuses what no recorder writes: a number
-// that nothing has so far, a choice beyond its alternatives, time beyond its end, what follows from
-// a turn where there is none. So whoever follows a record need not look at that again.
+// Reads the events of a record one after the other, and refuses what no recorder writes: the number
+// of an actor that was not born, a choice beyond its alternatives, a time beyond the end of time, a
+// message that is taken outside of a turn. So a replay need not check them again.
 //
-// After lost events (a ring has not kept them) nobody knows what there has been; then only the
-// values are looked at. Such a record can be told, but not replayed.
+// After lost events (a ring has not kept them) nobody knows which numbers exist. Then only ranges
+// are checked. Such a record can be printed, but not replayed.
 //
 // Threads: one.
 #pragma once

@@ -24,8 +24,8 @@ bool may_be_for_nothing(core::Actor& actor) noexcept {
          !core::may_have_mail(actor) && !actor.kind->goes_on_without_mail(actor);
 }
 
-// Does it tell what the turn, the timer or the work under way has done? Else it came from outside,
-// or names something.
+// Is it something that the turn, the timer or the work under way did? The others come from outside
+// or are names.
 bool is_consequence(const runtime::Event& event) noexcept {
   using runtime::Op;
   switch (event.op) {
