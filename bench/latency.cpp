@@ -93,9 +93,7 @@ struct Listener {
   double on(Hello hello) { return since_us(hello.sent); }
   void on(ArmTimer arm, jzx::Context& context) {
     late = std::move(arm.late);
-    if (!context.send_after(5ms, context.self(*this), Rang{Clock::now() + 5ms})) {
-      bench::must(jzx::Errc::unknown, "set a timer");
-    }
+    bench::must(context.send_after(5ms, context.self(*this), Rang{Clock::now() + 5ms}), "set");
   }
   void on(Rang rang) { late.resolve(since_us(rang.due)); }
 };
