@@ -35,6 +35,7 @@ Future<int64_t> transfer_at(const detail::Handle& handle, Opcode opcode, uint64_
 Task<File> File::open(std::string path, OpenMode mode, Home home) {
   base::Executor* executor = executor_of(home.keeper());
   if (executor == nullptr) co_return no_home("open");
+  if (has_zero_byte(path)) co_return zero_byte_in("the path", "open");
   Begun* begun = Begun::make(*executor, Opcode::open);
   if (begun == nullptr) co_return Error(Errc::no_memory);
   begun->buffer = path.data();
@@ -50,6 +51,7 @@ Task<File> File::open(std::string path, OpenMode mode, Home home) {
 Task<void> File::remove(std::string path, Home home) {
   base::Executor* executor = executor_of(home.keeper());
   if (executor == nullptr) co_await fail(no_home("remove"));
+  if (has_zero_byte(path)) co_await fail(zero_byte_in("the path", "remove"));
   Begun* begun = Begun::make(*executor, Opcode::remove);
   if (begun == nullptr) co_await fail(Errc::no_memory);
   begun->buffer = path.data();

@@ -1,5 +1,6 @@
 #include "net/open_handle.hpp"
 
+#include <cstdio>
 #include <new>
 #include <utility>
 
@@ -170,11 +171,18 @@ Error no_home(const char* source) noexcept {
   return Error(Errc::invalid_arg, "outside of a system: say whose it is to be", source);
 }
 
+Error zero_byte_in(const char* what, const char* source) noexcept {
+  char text[sizeof(ExitText)];
+  std::snprintf(text, sizeof(text), "%s has a zero byte, where the system would cut it off", what);
+  return Error(Errc::invalid_arg, text, source);
+}
+
 Result<detail::Handle> open_socket(base::Executor& executor, const Address& address,
                                    io::SocketType type) noexcept {
   if (address.family == Family::none) {
     return Error(Errc::invalid_arg, "the address is empty", "socket");
   }
+  if (Address::is_cut_off(address.path())) return zero_byte_in("the path", "socket");
   Address family = address;
   io::Operation operation(io::Opcode::socket, &nothing_to_do);
   operation.value = static_cast<int64_t>(type);

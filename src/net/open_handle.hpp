@@ -6,6 +6,7 @@
 
 #include <jzx/net/handle.hpp>
 
+#include "base/text.hpp"
 #include "net/operate.hpp"
 
 namespace jzx::detail {
@@ -26,6 +27,8 @@ struct OpenHandle final : KeptBy, io::Operation, base::AtEnd, base::Runnable {
 }  // namespace jzx::detail
 
 namespace jzx::net {
+
+using base::has_zero_byte;
 
 // What was opened there; it is closed if there is no memory for the record.
 [[nodiscard]] Result<detail::Handle> keep(base::Executor& executor, io::Handle handle) noexcept;
@@ -49,6 +52,8 @@ void nothing_to_do(io::Operation& operation) noexcept;
 // ---- what several have in common ----
 
 [[nodiscard]] Error no_home(const char* source) noexcept;
+// `what` has a zero byte: "the path".
+[[nodiscard]] Error zero_byte_in(const char* what, const char* source) noexcept;
 [[nodiscard]] Result<detail::Handle> open_socket(base::Executor& executor, const Address& address,
                                                  io::SocketType type) noexcept;
 [[nodiscard]] Result<void> bind_to(const detail::Handle& handle, const Address& address) noexcept;

@@ -1,5 +1,7 @@
 #include <jzx/net/process.hpp>
 
+#include <algorithm>
+
 #include "net/open_handle.hpp"
 
 namespace jzx::net {
@@ -50,6 +52,18 @@ Error prepare_stream(base::Executor& executor, ChildStream wish, bool child_read
   return Error(Errc::ok);
 }
 
+// The part of the spec that the system would cut off; nullptr: none.
+const char* part_with_zero_byte(const ProcessSpec& spec) noexcept {
+  const auto any_has = [](const std::vector<std::string>& texts) {
+    return std::any_of(texts.begin(), texts.end(), has_zero_byte);
+  };
+  if (has_zero_byte(spec.program)) return "the program";
+  if (any_has(spec.arguments)) return "an argument";
+  if (spec.environment && any_has(*spec.environment)) return "the environment";
+  if (has_zero_byte(spec.directory)) return "the directory";
+  return nullptr;
+}
+
 std::vector<const char*> pointers_to(const std::vector<std::string>& strings) {
   std::vector<const char*> pointers;
   pointers.reserve(strings.size() + 2);
@@ -62,6 +76,7 @@ std::vector<const char*> pointers_to(const std::vector<std::string>& strings) {
 Task<Process> Process::start(ProcessSpec spec, Home home) {
   base::Executor* executor = executor_of(home.keeper());
   if (executor == nullptr) co_return no_home("start");
+  if (const char* part = part_with_zero_byte(spec)) co_return zero_byte_in(part, "start");
   io::Spawn wish;
   ChildPipe pipes[3];
   const ChildStream wishes[3] = {spec.input, spec.output, spec.error};

@@ -35,6 +35,7 @@ Error error_of_name(int system_code, const char* host) noexcept {
 Task<std::vector<Address>> resolve(std::string host, uint16_t port, Home home) {
   base::Executor* executor = executor_of(home.keeper());
   if (executor == nullptr) co_return no_home("resolve");
+  if (has_zero_byte(host)) co_return zero_byte_in("the host", "resolve");
   Begun* begun = Begun::make(*executor, io::Opcode::resolve);
   if (begun == nullptr) co_return Error(Errc::no_memory);
   constexpr size_t kMost = 64;

@@ -42,9 +42,10 @@ struct Address {
     address.scope = scope;
     return address;
   }
-  // Of Family::none if the path is empty or too long.
+  // Of Family::none if the path is empty or too long, or has a zero byte, where the kernel would
+  // cut it off. An abstract name begins with one, and may have more.
   [[nodiscard]] static Address local(std::string_view path) noexcept {
-    if (path.empty() || path.size() > kLongestPath) return Address{};
+    if (path.empty() || path.size() > kLongestPath || is_cut_off(path)) return Address{};
     return make(Family::local, path.data(), path.size(), 0);
   }
   // 127.0.0.1; port 0: one that is free.
@@ -62,6 +63,11 @@ struct Address {
 
   [[nodiscard]] std::string_view path() const noexcept {
     return {reinterpret_cast<const char*>(bytes.data()), family == Family::local ? size : 0u};
+  }
+
+  // Is it a path with a zero byte? The kernel would take it for what stands before that.
+  [[nodiscard]] static bool is_cut_off(std::string_view path) noexcept {
+    return path.find('\0') != std::string_view::npos && path.front() != '\0';
   }
 
   friend bool operator==(const Address& a, const Address& b) noexcept {

@@ -50,7 +50,8 @@ class JZX_API Recording {
   Recording() noexcept = default;
   // io_failed: it cannot be read. invalid_arg: it is no record, or of another version, or has
   // something in it that no recorder writes; the error says in which line. The last line may be cut
-  // off, as a program that died leaves it.
+  // off, as a program that died leaves it. A file name with a zero byte is invalid_arg here and in
+  // save().
   [[nodiscard]] static Result<Recording> load(const std::string& file);
   [[nodiscard]] static Result<Recording> parse(std::string_view text);
   Errc save(const std::string& file) const;

@@ -55,6 +55,7 @@ SocketAddress::SocketAddress(const Address& address) noexcept {
     }
     case Family::local: {
       const std::string_view path = address.path();
+      if (path.empty() || Address::is_cut_off(path)) break;
       storage.ss_family = AF_UNIX;
       std::memcpy(reinterpret_cast<char*>(&storage) + kPathStart, path.data(), path.size());
       const bool is_abstract = path.front() == '\0';

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <unordered_map>
 
+#include "base/text.hpp"
 #include "runtime/record/event.hpp"
 #include "runtime/record/record_reader.hpp"
 
@@ -164,6 +165,7 @@ Result<Recording> Recording::parse(std::string_view text) {
 }
 
 Result<Recording> Recording::load(const std::string& file) {
+  if (base::has_zero_byte(file)) return Error(Errc::invalid_arg, base::kPathHasZeroByte, kSource);
   const File in(std::fopen(file.c_str(), "rbe"));
   if (in.file == nullptr) return Error::of_system(errno, kSource);
   std::string text;
@@ -176,6 +178,7 @@ Result<Recording> Recording::load(const std::string& file) {
 }
 
 Errc Recording::save(const std::string& file) const {
+  if (base::has_zero_byte(file)) return Errc::invalid_arg;
   const std::string content = text();
   std::FILE* out = std::fopen(file.c_str(), "wbe");
   if (out == nullptr) return Errc::io_failed;

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/text.hpp"
+
 namespace jzx::runtime {
 
 namespace {
@@ -19,6 +21,10 @@ constexpr uint64_t kFirstBytes = 1 << 16;
 // ---- a file ----
 
 FileStore::FileStore(const std::string& path, uint64_t most_bytes) : most_(most_bytes) {
+  if (base::has_zero_byte(path)) {
+    why_ = base::kPathHasZeroByte;
+    return;
+  }
   fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd_ < 0) (void)fail("the file cannot be made");
 }
