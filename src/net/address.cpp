@@ -16,11 +16,13 @@ std::optional<uint16_t> parse_port(std::string_view text) noexcept {
   return port;
 }
 
+// An octet with a leading zero is octal to the C library and decimal to others: it is refused.
 std::optional<std::array<uint8_t, 4>> parse_ipv4(std::string_view text) noexcept {
   std::array<uint8_t, 4> bytes{};
   for (size_t i = 0; i < bytes.size(); ++i) {
     const size_t dot = i < 3 ? text.find('.') : text.size();
     if (dot == std::string_view::npos || dot == 0 || dot > 3) return {};
+    if (dot > 1 && text.front() == '0') return {};
     const auto [end, error] = std::from_chars(text.data(), text.data() + dot, bytes[i]);
     if (error != std::errc() || end != text.data() + dot) return {};
     text.remove_prefix(i < 3 ? dot + 1 : dot);
@@ -77,15 +79,47 @@ std::optional<std::array<uint8_t, 16>> parse_ipv6(std::string_view text) noexcep
   return bytes;
 }
 
-std::optional<Address> parse_local(std::string_view path) noexcept {
-  std::string name(path);
-  if (name.starts_with('@')) name[0] = '\0';
-  const Address address = Address::local(name);
+// The number of an interface; 0 is none and not written.
+std::optional<uint32_t> parse_scope(std::string_view text) noexcept {
+  uint32_t scope = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), scope);
+  if (error != std::errc() || end != text.data() + text.size() || text.front() == '0') return {};
+  return scope;
+}
+
+std::optional<Address> parse_host_of_ipv6(std::string_view text, uint16_t port) noexcept {
+  uint32_t scope = 0;
+  if (const size_t percent = text.find('%'); percent != std::string_view::npos) {
+    const auto number = parse_scope(text.substr(percent + 1));
+    if (!number) return {};
+    scope = *number;
+    text = text.substr(0, percent);
+  }
+  const auto bytes = parse_ipv6(text);
+  if (!bytes) return {};
+  return Address::ipv6(*bytes, port, scope);
+}
+
+// What makes a path differ from an abstract name, and from itself.
+constexpr char kAbstract = '@';
+constexpr char kEscape = '\\';
+
+std::optional<Address> parse_local(std::string_view text) {
+  Address address;
+  if (text.starts_with(kAbstract)) {
+    address = Address::local('\0' + std::string(text.substr(1)));
+  } else if (text.starts_with(kEscape)) {
+    text.remove_prefix(1);
+    if (!text.starts_with(kAbstract) && !text.starts_with(kEscape)) return {};
+    address = Address::local(text);
+  } else if (!text.starts_with('\0')) {
+    address = Address::local(text);
+  }
   if (address.family == Family::none) return {};
   return address;
 }
 
-std::optional<Address> parse_any(std::string_view text) noexcept {
+std::optional<Address> parse_any(std::string_view text) {
   constexpr std::string_view kLocal = "unix:";
   if (text.starts_with(kLocal)) return parse_local(text.substr(kLocal.size()));
   const size_t colon = text.rfind(':');
@@ -94,9 +128,7 @@ std::optional<Address> parse_any(std::string_view text) noexcept {
   if (!port) return {};
   std::string_view host = text.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) {
-    const auto bytes = parse_ipv6(host.substr(1, host.size() - 2));
-    if (!bytes) return {};
-    return Address::ipv6(*bytes, *port);
+    return parse_host_of_ipv6(host.substr(1, host.size() - 2), *port);
   }
   const auto bytes = parse_ipv4(host);
   if (!bytes) return {};
@@ -128,10 +160,15 @@ std::string Address::to_string() const {
     case Family::none:
       return "nowhere";
     case Family::local: {
+      std::string_view rest = path();
       std::string text("unix:");
-      text += path();
-      if (text.size() > 5 && text[5] == '\0') text[5] = '@';
-      return text;
+      if (rest.starts_with('\0')) {
+        text += kAbstract;
+        rest.remove_prefix(1);
+      } else if (rest.starts_with(kAbstract) || rest.starts_with(kEscape)) {
+        text += kEscape;
+      }
+      return text += rest;
     }
     case Family::ipv4: {
       char text[32];
@@ -156,8 +193,8 @@ std::string Address::to_string() const {
                   static_cast<unsigned>(bytes[2 * i] << 8 | bytes[2 * i + 1]));
     text += group;
   }
-  std::snprintf(group, sizeof(group), "]:%u", port);
-  return text + group;
+  if (scope != 0) text += '%' + std::to_string(scope);
+  return text += "]:" + std::to_string(port);
 }
 
 }  // namespace jzx::net

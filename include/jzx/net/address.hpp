@@ -55,10 +55,11 @@ struct Address {
   // 0.0.0.0: to listen on every interface.
   [[nodiscard]] static Address any(uint16_t port) noexcept { return ipv4({0, 0, 0, 0}, port); }
 
-  // Written in numbers: "127.0.0.1:80", "[::1]:80", "unix:/path", "unix:@abstract". Names are for
-  // resolve(). invalid_arg: it is none of these.
+  // "127.0.0.1:80", "[::1]:80", "[fe80::1%2]:80" with a scope, which is a number; "unix:/path",
+  // "unix:@abstract". A path that begins with @ or \ has another \ before that: "unix:\@path".
+  // Names are for resolve(). invalid_arg: it is none of these.
   [[nodiscard]] JZX_API static Result<Address> parse(std::string_view text);
-  // As parse() takes it; "nowhere" for none.
+  // As parse() takes it, and gives the same address again; "nowhere" for none.
   [[nodiscard]] JZX_API std::string to_string() const;
 
   [[nodiscard]] std::string_view path() const noexcept {
