@@ -32,9 +32,6 @@ std::string BufferedReader::take(size_t count, size_t skipped) {
 std::string BufferedReader::take_rest() { return take(buffered()); }
 
 Task<bool> BufferedReader::fill() {
-  if (buffered() > limit_ + kLengthSize) {
-    co_return Error(Errc::too_long, "the peer sent more than the limit without an end", "read");
-  }
   if (begin_ > 0) {
     std::memmove(bytes_.data(), bytes_.data() + begin_, end_ - begin_);
     end_ -= begin_;
@@ -57,7 +54,7 @@ Task<std::string> BufferedReader::read_line() {
       if (line.ends_with('\r')) line.pop_back();
       co_return line;
     }
-    if (newline != std::string_view::npos) {
+    if (buffered() > limit_) {
       co_return Error(Errc::too_long, "the line is longer than the limit", "read line");
     }
     seen = buffered();
@@ -76,11 +73,11 @@ Task<std::string> BufferedReader::read_until(std::string delimiter) {
   for (size_t seen = 0;;) {
     if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "read until");
     const size_t found = view().find(delimiter, seen);
-    if (found != std::string_view::npos && found <= limit_) {
+    if (found != std::string_view::npos && found + delimiter.size() <= limit_) {
       co_return take(found + delimiter.size());
     }
-    if (found != std::string_view::npos) {
-      co_return Error(Errc::too_long, "more than the limit before the delimiter", "read until");
+    if (buffered() >= limit_) {
+      co_return Error(Errc::too_long, "no delimiter within the limit", "read until");
     }
     // The delimiter may be half there.
     seen = buffered() >= delimiter.size() ? buffered() - delimiter.size() + 1 : 0;
@@ -129,6 +126,9 @@ Task<std::string> BufferedReader::read_frame() {
 
 Task<std::string> BufferedReader::read_to_end() {
   for (;;) {
+    if (buffered() > limit_) {
+      co_return Error(Errc::too_long, "the peer sent more than the limit", "read to end");
+    }
     auto filling = fill();
     Result<bool> has_more = co_await filling;
     if (!has_more) co_return has_more.error();

@@ -1,9 +1,10 @@
 // A reader that keeps what came too early: lines, frames, exact counts. It reads as much as there
 // is and gives it out piece by piece.
 //
-// Limits: a piece may be as long as the limit that the reader was made with. A peer that sends more
-// without an end is an error, Errc::too_long, and is not stored for ever: the reader holds at most
-// the limit and one read more.
+// Limits: a piece may be as long as the limit that the reader was made with, and no longer. A peer
+// that sends more without an end is an error, Errc::too_long, and is not stored for ever: the
+// reader holds at most the limit and one read more. Pieces and errors depend on the bytes only, and
+// never on the packets they came in.
 //
 // Cancelling loses nothing: what came stays in the reader, and the next call goes on with it. A
 // call that is asked to stop takes nothing out any more, so this holds in a race() too.
@@ -28,11 +29,11 @@ class JZX_API BufferedReader {
   explicit BufferedReader(Stream& stream, size_t limit = kUsualLimit)
       : stream_(stream), limit_(limit) {}
 
-  // Up to and without the next newline; a carriage return before it is taken away too. What the
-  // peer sent after the last newline is the last line. end_of_stream: there is no more.
+  // Up to and without the next newline; a carriage return before it is taken away too, but counts.
+  // What the peer sent after the last newline is the last line. end_of_stream: there is no more.
   [[nodiscard]] Task<std::string> read_line();
-  // Up to and with the delimiter, which is not empty. end_of_stream: the peer ended before one
-  // came; what it sent is still there for take_rest().
+  // Up to and with the delimiter, which is not empty and counts. end_of_stream: the peer ended
+  // before one came; what it sent is still there for take_rest().
   [[nodiscard]] Task<std::string> read_until(std::string delimiter);
   // Exactly so many bytes; at most the limit.
   [[nodiscard]] Task<std::string> read_exact(size_t count);
@@ -46,8 +47,7 @@ class JZX_API BufferedReader {
   [[nodiscard]] size_t buffered() const noexcept { return end_ - begin_; }
 
  private:
-  // More bytes from the stream; false: the peer sends no more. Fails with too_long if the limit is
-  // buffered already.
+  // More bytes from the stream; false: the peer sends no more.
   [[nodiscard]] Task<bool> fill();
   [[nodiscard]] std::string take(size_t count, size_t skipped = 0);
   [[nodiscard]] std::string_view view() const noexcept {
