@@ -8,16 +8,17 @@ namespace jzx::detail {
 
 namespace {
 
-void free_record(OpenHandle& handle) noexcept {
+void let_go_of(OpenHandle& handle) noexcept {
+  // release: this holder is done; acquire: the last one frees after all. Pairs with itself.
+  if (handle.holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   handle.~OpenHandle();
   give_future_block(&handle, sizeof(OpenHandle));
 }
 
 void closed(io::Operation& operation) {
   auto& self = static_cast<OpenHandle&>(operation);
-  // relaxed: the thread of the keeper, all of them.
-  if (self.is_owned) return self.keeper.store(nullptr, std::memory_order_relaxed);
-  free_record(self);
+  self.keeper.store(nullptr, std::memory_order_relaxed);  // who finds it there is refused, too
+  let_go_of(self);
 }
 
 void submit_close(OpenHandle& handle, base::Executor& executor) noexcept {
@@ -26,7 +27,7 @@ void submit_close(OpenHandle& handle, base::Executor& executor) noexcept {
 
 void close_here(base::Runnable& work, base::Executor&) {
   auto& self = static_cast<OpenHandle&>(work);
-  base::Executor& executor = *self.keeper.load(std::memory_order_relaxed);  // nobody else has it
+  base::Executor& executor = *self.keeper.load(std::memory_order_relaxed);  // not closed yet
   if (executor.end_list.remove(self)) submit_close(self, executor);
 }
 
@@ -34,10 +35,19 @@ void close_here(base::Runnable& work, base::Executor&) {
 void ended(base::AtEnd& entry) {
   auto& self = static_cast<OpenHandle&>(entry);
   base::Executor& executor = *self.keeper.load(std::memory_order_relaxed);
-  const bool was_owned = std::exchange(self.is_owned, true);
+  self.holders.fetch_add(1, std::memory_order_relaxed);  // by one of them, the keeper
   submit_close(self, executor);
   while (self.keeper.load(std::memory_order_relaxed) != nullptr) (void)executor.io().wait(0);
-  if (!was_owned) free_record(self);
+  let_go_of(self);
+}
+
+// By whoever was told to: once.
+void begin_close(OpenHandle& handle) noexcept {
+  base::Executor* executor = handle.keeper.load(std::memory_order_relaxed);  // set at its making
+  if (executor == nullptr || !executor->end_list.remove(handle)) return;     // its end closes it
+  if (executor->may_use_here()) return submit_close(handle, *executor);
+  executor->end_list.add(handle);  // the loop may never run again: then its end closes it
+  executor->post(handle);
 }
 
 }  // namespace
@@ -50,13 +60,28 @@ OpenHandle::OpenHandle(base::Executor& executor, io::Handle the_handle) noexcept
   handle = the_handle;
 }
 
+bool is_handle_open(const OpenHandle& handle) noexcept { return !handle.uses.is_closed(); }
+
 void close_handle(OpenHandle& handle) noexcept {
-  base::Executor* executor = handle.keeper.load(std::memory_order_relaxed);  // its owner's thread
-  if (executor == nullptr || !executor->end_list.remove(handle)) return free_record(handle);
-  handle.is_owned = false;
-  if (executor->may_use_here()) return submit_close(handle, *executor);
-  executor->end_list.add(handle);  // the loop may never run again: then its end closes it
-  executor->post(handle);
+  if (handle.uses.close()) begin_close(handle);
+}
+
+void give_up_handle(OpenHandle& handle) noexcept {
+  close_handle(handle);
+  let_go_of(handle);
+}
+
+void Use::end(OpenHandle& record) noexcept {
+  if (record.uses.leave()) begin_close(record);
+}
+
+void Use::hold(OpenHandle& record) noexcept {
+  record.holders.fetch_add(1, std::memory_order_relaxed);  // the owner is a holder
+}
+
+void Use::end_held(OpenHandle& record) noexcept {
+  end(record);
+  let_go_of(record);
 }
 
 Keeper* keeper_here() noexcept {
@@ -136,32 +161,35 @@ Begun* begin_on(const detail::Handle& handle, io::Opcode opcode, Error& error) n
     error = Error(code, text, name_of(opcode));
     return nullptr;
   };
-  if (!handle.is_open()) return refuse(Errc::closed, "it is not open");
+  detail::Use use(handle);
+  if (!use) return refuse(Errc::closed, "it is not open");
   // relaxed: a system that ends while others use it is its user's mistake.
-  base::Executor* executor = handle.get()->keeper.load(std::memory_order_relaxed);
+  base::Executor* executor = use->keeper.load(std::memory_order_relaxed);
   if (executor == nullptr) return refuse(Errc::loop_closed, "");
   Begun* begun = Begun::make(*executor, opcode);
   if (begun == nullptr) return refuse(Errc::no_memory, "");
-  begun->handle = handle.get()->handle;
-  begun->record = handle.get();
+  begun->handle = use->handle;
+  begun->record = use.pass_on();
   return begun;
 }
 
 Future<int64_t> rejected(const Error& error) noexcept { return Future<int64_t>::failed(error); }
 
 int64_t operate_now(const detail::Handle& handle, io::Operation& operation) noexcept {
-  if (!handle.is_open()) return kNotOpen;
-  base::Executor* executor = handle.get()->keeper.load(std::memory_order_relaxed);  // as above
+  const detail::Use use(handle);
+  if (!use) return kNotOpen;
+  base::Executor* executor = use->keeper.load(std::memory_order_relaxed);  // as above
   if (executor == nullptr) return kNotOpen;
-  operation.handle = handle.get()->handle;
+  operation.handle = use->handle;
   return operate_now(*executor, operation);
 }
 
 bool try_now(const detail::Handle& handle, io::Operation& operation) noexcept {
-  if (!handle.is_open()) return false;
-  base::Executor* executor = handle.get()->keeper.load(std::memory_order_relaxed);  // as above
+  const detail::Use use(handle);
+  if (!use) return false;
+  base::Executor* executor = use->keeper.load(std::memory_order_relaxed);  // as above
   if (executor == nullptr) return false;
-  operation.handle = handle.get()->handle;
+  operation.handle = use->handle;
   return try_now(*executor, operation);
 }
 

@@ -1,7 +1,12 @@
 // What is behind a detail::Handle: the handle, who keeps it, and all that closing it needs.
 //
 // It is in the list of its keeper, and closed by whoever takes it out: its owner, or the end of the
-// keeper. One that outlives its keeper is empty.
+// keeper. One that outlives its keeper is empty. It has two holders, the owner and the keeper, and
+// goes when both have let go.
+//
+// Any thread may close it while another begins an operation on it. Who begins one enters and leaves
+// (Use). A close that finds somebody inside leaves the closing to the last of them, so that no
+// operation reaches a file descriptor that is closed already and perhaps another file's by then.
 #pragma once
 
 #include <jzx/net/handle.hpp>
@@ -11,17 +16,76 @@
 
 namespace jzx::detail {
 
+// How many are inside, and whether it is to be closed.
+class Uses {
+ public:
+  // False: it is closed, and stays so.
+  [[nodiscard]] bool enter() noexcept {
+    uint32_t seen = bits_.load(std::memory_order_relaxed);  // checked by the exchange
+    do {
+      if ((seen & kClosed) != 0) return false;
+      // acquire: after whatever the one did who was inside before; pairs with leave().
+    } while (!bits_.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire,
+                                          std::memory_order_relaxed));
+    return true;
+  }
+  // True: it is to be closed, and that is the caller's to do, who was the last.
+  [[nodiscard]] bool leave() noexcept {
+    // release: what was done inside is done; acquire: the last one closes after all of it. Pairs
+    // with itself and with close().
+    return bits_.fetch_sub(1, std::memory_order_acq_rel) == (kClosed | 1);
+  }
+  // True: the caller is the first to close it, and nobody is inside.
+  [[nodiscard]] bool close() noexcept {
+    // acq_rel as above; seq_cst: with a later look at Listener::kept_, see there.
+    return bits_.fetch_or(kClosed, std::memory_order_seq_cst) == 0;
+  }
+  [[nodiscard]] bool is_closed() const noexcept {
+    return (bits_.load(std::memory_order_seq_cst) & kClosed) != 0;  // pairs with close()
+  }
+
+ private:
+  static constexpr uint32_t kClosed = 1u << 31;
+  base::Atomic<uint32_t> bits_{0};
+};
+
 struct KeptBy {
   explicit KeptBy(base::Executor& executor) noexcept : keeper(&executor) {}
 
   // Who keeps it; nullptr: that has ended.
   base::Atomic<base::Executor*> keeper;
-  bool is_owned = true;  // under way to be closed otherwise
+  Uses uses;
+  base::Atomic<uint32_t> holders{2};
 };
 
-// Beginning with what every operation on the handle looks at: the keeper and the handle.
+// Beginning with what every operation on the handle looks at: the keeper, the uses, the handle.
 struct OpenHandle final : KeptBy, io::Operation, base::AtEnd, base::Runnable {
   OpenHandle(base::Executor& executor, io::Handle the_handle) noexcept;
+};
+
+// The thread is inside an operation on the handle, until this ends or is passed on.
+class Use {
+ public:
+  // False in a boolean context: it is not open.
+  explicit Use(const Handle& handle) noexcept
+      : record_(handle.get() != nullptr && handle.get()->uses.enter() ? handle.get() : nullptr) {}
+  ~Use() {
+    if (record_ != nullptr) end(*record_);
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return record_ != nullptr; }
+  [[nodiscard]] OpenHandle* operator->() const noexcept { return record_; }
+  // Who takes it will end() it.
+  [[nodiscard]] OpenHandle* pass_on() noexcept { return std::exchange(record_, nullptr); }
+  static void end(OpenHandle& record) noexcept;
+  // The same, where the owner and the keeper may both be gone by then.
+  static void hold(OpenHandle& record) noexcept;
+  static void end_held(OpenHandle& record) noexcept;
+
+ private:
+  OpenHandle* record_;
 };
 
 }  // namespace jzx::detail

@@ -1,6 +1,7 @@
-#include "net/operate.hpp"
+#include "net/open_handle.hpp"
 
 #include <new>
+#include <utility>
 
 #include <jzx/detail/task_root.hpp>
 
@@ -24,9 +25,15 @@ Begun* Begun::make(base::Executor& executor, io::Opcode opcode) noexcept {
 
 Future<int64_t> Begun::begin() noexcept {
   Future<int64_t> future(this);
+  detail::OpenHandle* used = record;
+  if (submit() && used != nullptr) detail::Use::end(*used);
+  return future;
+}
+
+bool Begun::submit() noexcept {
   if (!executor_.may_use_here()) {
     settle_with(Error(Errc::invalid_arg, "what a loop opened is used on the loop's own thread"));
-    return future;
+    return true;
   }
   // Before it is submitted: it may be completed by another thread before this returns.
   executor_.end_list.add(*this);
@@ -41,10 +48,13 @@ Future<int64_t> Begun::begin() noexcept {
       // nobody can hurry.
       if (!executor_.end_list.remove(*this)) break;
       FutureCore::cancel = [](FutureCore&) {};
-      if (!executor_.post_blocking(*this)) settle_with(int64_t{-EAGAIN});
-      break;
+      if (record != nullptr) detail::Use::hold(*record);
+      if (executor_.post_blocking(*this)) return false;
+      if (record != nullptr) detail::Use::end_held(*std::exchange(record, nullptr));
+      settle_with(int64_t{-EAGAIN});
+      return false;
   }
-  return future;
+  return true;
 }
 
 void Begun::completed(io::Operation& operation) {
@@ -70,6 +80,8 @@ void Begun::expected(const io::Operation& operation, Step step) {
 void Begun::perform(base::Runnable& work, base::Executor&) {
   auto& self = static_cast<Begun&>(work);
   self.executor_.io().perform(self);
+  detail::OpenHandle* used = self.record;
+  if (used != nullptr) detail::Use::end_held(*used);
   self.settle_with(self.Operation::result);
 }
 

@@ -37,10 +37,14 @@ class Begun final : public detail::FutureState<int64_t>,
  public:
   // nullptr: no memory.
   [[nodiscard]] static Begun* make(base::Executor& executor, io::Opcode opcode) noexcept;
-  // When it says what it wants.
+  // When it says what it wants. Once, and never not: see `record`.
   [[nodiscard]] Future<int64_t> begin() noexcept;
 
-  const void* record = nullptr;  // of the handle: who goes on will look at it
+  [[nodiscard]] base::Executor& executor() const noexcept { return executor_; }
+
+  // Of the handle, if it has one: entered until the operation is submitted. Who goes on will look
+  // at it, unless it has gone by then.
+  detail::OpenHandle* record = nullptr;
 
  private:
   Begun(base::Executor& executor, io::Opcode what) noexcept;
@@ -54,6 +58,8 @@ class Begun final : public detail::FutureState<int64_t>,
   static void completed(io::Operation& operation);
   static void expected(const io::Operation& operation, Step step);
   static void perform(base::Runnable& work, base::Executor& executor);
+  // True: this thread is through with the handle. False: another will perform the operation.
+  [[nodiscard]] bool submit() noexcept;
   static void cancelled(detail::FutureCore& core);
   static void ended(base::AtEnd& entry);
 

@@ -217,21 +217,22 @@ Result<Address> Listener::address() const {
 
 Task<Stream> Listener::accept(Address* peer) {
   if (co_await stop_requested()) co_return Error(Errc::cancelled, {}, "accept");
-  if (kept_.is_open()) {
-    if (peer != nullptr) *peer = name_of(kept_, Opcode::peer_name, "accept").value_or(Address{});
-    co_return Stream(std::move(kept_));
+  if (Handle kept = kept_.take(); kept.is_open()) {
+    if (peer != nullptr) *peer = name_of(kept, Opcode::peer_name, "accept").value_or(Address{});
+    co_return Stream(std::move(kept));
   }
   Error error;
   Begun* begun = begin_on(handle_, Opcode::accept, error);
   if (begun == nullptr) co_return error;
   begun->address = peer;
-  base::Executor& executor = *handle_.get()->keeper.load(std::memory_order_relaxed);
+  base::Executor& executor = begun->executor();
   Future<int64_t> accepting = begun->begin();
   Result<int64_t> result = co_await accepting;
   Result<Handle> handle = keep_opened(executor.next_keeper(), result, "accept");
   if (!handle) co_return handle.error();
   if (co_await stop_requested()) {
-    if (is_open()) kept_ = std::move(*handle);
+    kept_.put(std::move(*handle));
+    if (!is_open()) (void)kept_.take();  // closed meanwhile: by us, or by close()
     co_return Error(Errc::cancelled, {}, "accept");
   }
   co_return Stream(std::move(*handle));

@@ -125,7 +125,7 @@ class JZX_API Listener {
   [[nodiscard]] bool is_open() const noexcept { return handle_.is_open(); }
   void close() noexcept {
     handle_.close();
-    kept_.close();
+    (void)kept_.take();
   }
   [[nodiscard]] Result<Address> address() const;
 
@@ -139,7 +139,7 @@ class JZX_API Listener {
 
  private:
   detail::Handle handle_;
-  detail::Handle kept_;  // a connection that came when its task was asked to stop
+  detail::HandlePlace kept_;  // a connection that came when its task was asked to stop
 };
 
 }  // namespace jzx::net
