@@ -6,6 +6,7 @@
 #include <jzx/result.hpp>
 
 #include "base/atomic.hpp"
+#include "base/text.hpp"
 
 namespace jzx {
 
@@ -73,7 +74,7 @@ Error Error::of_exception(const char* source) noexcept {
   try {
     std::rethrow_exception(exception);
   } catch (const std::exception& known) {
-    error.text_ = ExitText(known.what());
+    error.text_ = ExitText(base::text_of(known));
   } catch (...) {
   }
   error.luggage_ = detail::pack_exception(std::move(exception));

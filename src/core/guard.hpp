@@ -5,11 +5,8 @@
 
 #include <utility>
 
+#include "base/text.hpp"
 #include "core/turn.hpp"
-
-#ifdef __cpp_exceptions
-#include <exception>
-#endif
 
 namespace jzx::core {
 
@@ -21,7 +18,7 @@ template <class Body, class OnPanic>
   try {
     return std::forward<Body>(body)();
   } catch (const std::exception& error) {
-    return on_panic(error.what());
+    return on_panic(base::text_of(error));
   } catch (...) {
     return on_panic("an exception that is no std::exception");
   }

@@ -55,11 +55,17 @@ TEST_P(AnException, InAConstructorReachesTheCallerOfSpawnAndLeavesNothing) {
 
 // ---- in a handler ----
 
+// Has nothing to say.
+struct Silent : std::exception {
+  const char* what() const noexcept override { return nullptr; }
+};
+
 struct Bomb {
   using Messages = jzx::Messages<Boom>;
   void on(Boom boom) { throw std::runtime_error(boom.text); }
   void on(int) { throw 42; }
   void on(char) { throw "a text, but no exception"; }
+  void on(bool) { throw Silent(); }
 };
 
 TEST_P(AnException, InAHandlerEndsTheActorWithItsTextForMonitorsAndObservers) {
@@ -98,6 +104,30 @@ TEST_P(AnException, ThatIsNoStdExceptionIsAPanicToo) {
     EXPECT_EQ(loop.seen().stop_of(id).reason, ExitReason::panic);
     EXPECT_EQ(loop.seen().stop_of(id).text, "an exception that is no std::exception");
   }
+}
+
+TEST_P(AnException, WhoseTextIsNullIsAPanicToo) {
+  ClockedLoop loop;
+  const auto bomb = loop.spawn<Bomb>();
+  bomb << true;
+  const auto fiber = loop.spawn_fn([] { throw Silent(); });
+  loop.settle();
+  for (const ActorId id : {bomb.id(), fiber.id()}) {
+    EXPECT_EQ(loop.seen().stop_of(id).reason, ExitReason::panic);
+    EXPECT_EQ(loop.seen().stop_of(id).text, "an exception whose what() is null");
+  }
+}
+
+TEST_P(AnException, WhoseTextIsNullRejectsAFuture) {
+  ClockedLoop loop;
+  auto future = loop.spawn_async([]() -> Task<void> {
+    throw Silent();
+    co_return;
+  }());
+  loop.settle();
+  const Result<void> result = future.get();
+  EXPECT_EQ(result.error().code(), Errc::exception);
+  EXPECT_STREQ(result.error().message(), "an exception whose what() is null");
 }
 
 // An exception that looks, when it ends, whether the actor that threw it is still there.
