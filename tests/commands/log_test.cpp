@@ -97,6 +97,65 @@ TEST(CommandLogs, AreJsonLinesThatCanBeReadAgain) {
   EXPECT_EQ(again->records[2].payload, "b \"quoted\" \\ \n\x01\xff");
 }
 
+// One record with this payload.
+CommandLog log_with(const std::string& payload) {
+  CommandLog log;
+  log.input = 1;
+  log.output = 2;
+  CommandRecord record;
+  record.sequence = 1;
+  record.payload = payload;
+  log.records.push_back(record);
+  return log;
+}
+
+TEST(CommandLogs, WriteCharactersAsTheyAreAndEscapeWhatJsonMustHaveEscaped) {
+  struct Case {
+    const char* payload;
+    const char* json;
+  };
+  for (const Case& one : {
+           Case{"K\u00f6ln \u20ac \U0001F600", "\"payload\":\"K\u00f6ln \u20ac \U0001F600\""},
+           Case{"\t\n\x01 \x7f", R"("payload":"\u0009\u000a\u0001 \u007f")"},
+           Case{"\"\\/", R"("payload":"\"\\/")"},
+       }) {
+    const std::string lines = log_with(one.payload).to_json_lines();
+    EXPECT_NE(lines.find(one.json), std::string::npos) << lines;
+    EXPECT_EQ(lines.find("payload_hex"), std::string::npos) << lines;
+    EXPECT_EQ(CommandLog::parse(lines)->records[0].payload, one.payload);
+  }
+}
+
+TEST(CommandLogs, ReplaceWhatIsNoUtf8AndKeepItsBytesBeside) {
+  const std::string mark = "\xef\xbf\xbd";  // U+FFFD
+  for (const std::string& bytes :
+       {std::string("\xff"), std::string("\x80"), std::string("\xc0\xaf"), std::string("\xe2\x82"),
+        std::string("\xed\xa0\x80"), std::string("\xf4\x90\x80\x80"), std::string("\xf8")}) {
+    const std::string payload = "a" + bytes + "z";
+    const std::string lines = log_with(payload).to_json_lines();
+    EXPECT_NE(lines.find("\"payload\":\"a" + mark), std::string::npos) << lines;
+    EXPECT_NE(lines.find("z\",\"payload_hex\":\"61"), std::string::npos) << lines;
+    const Result<CommandLog> again = CommandLog::parse(lines);
+    ASSERT_TRUE(again.ok()) << again.error().message();
+    EXPECT_EQ(again->records[0].payload, payload);
+  }
+}
+
+TEST(CommandLogs, TakeEveryEscapeOfJson) {
+  const auto payload_of = [](const std::string& json) -> std::string {
+    std::string lines = log_with("!").to_json_lines();
+    lines.replace(lines.find('!'), 1, json);
+    const Result<CommandLog> log = CommandLog::parse(lines);
+    return log ? *log->records[0].payload : "none";
+  };
+  EXPECT_EQ(payload_of(R"(\b\f\n\r\t\/\"\\)"), "\b\f\n\r\t/\"\\");
+  EXPECT_EQ(payload_of(R"(\u00e4\u20AC\ud83d\ude00)"), "\u00e4\u20ac\U0001F600");
+  for (const char* broken : {R"(\x)", R"(\u12)", R"(\ud83d)", R"(\ud83d!)", R"(\ude00)",
+                             R"(\ud83d\u0041)", R"(\u+123)"}) {
+    EXPECT_EQ(payload_of(broken), "none") << broken;
+  }
+}
+
 TEST(CommandLogs, AreReadableForPeople) {
   const std::string text = record_a_run().to_text();
   EXPECT_NE(text.find("#1  0.000000 ms  outside spawn jzx::commands::"), std::string::npos) << text;

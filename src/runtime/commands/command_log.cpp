@@ -10,10 +10,14 @@
 #include <jzx/sim/codec.hpp>
 
 #include "runtime/commands/join.hpp"
+#include "runtime/commands/json_text.hpp"
 
 namespace jzx {
 
+using runtime::is_utf8;
 using runtime::join;
+using runtime::json_quoted;
+using runtime::take_json_string;
 
 const char* to_string(CommandKind kind) noexcept {
   switch (kind) {
@@ -63,23 +67,12 @@ std::string hex(uint64_t value) {
 
 // ---- writing JSON ----
 
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (byte < 0x20 || byte >= 0x7f) {
-      // Bytes, not characters: the text may be anything.
-      char escape[8];
-      std::snprintf(escape, sizeof(escape), "\\u%04x", byte);
-      result += escape;
-    } else {
-      result += c;
-    }
-  }
-  return result += '"';
+// A text with any bytes, as a field of JSON. Of one that is not UTF-8 the bytes are there too, in a
+// second field, so that it can be replayed.
+std::string text_field(const char* name, std::string_view text) {
+  std::string field = join({",\"", name, "\":", json_quoted(text)});
+  if (is_utf8(text)) return field;
+  return field += join({",\"", name, "_hex\":\"", detail::hex_of(text.data(), text.size()), "\""});
 }
 
 std::string line_of(const CommandRecord& record) {
@@ -87,8 +80,8 @@ std::string line_of(const CommandRecord& record) {
       {"{\"seq\":", std::to_string(record.sequence), ",\"cause\":", std::to_string(record.cause),
        ",\"time_ns\":", std::to_string(record.time_ns), ",\"kind\":\"", to_string(record.kind),
        "\",\"source\":\"", hex(record.source), "\",\"target\":\"", hex(record.target), "\""});
-  if (!record.type.empty()) line += join({",\"type\":", quoted(record.type)});
-  if (record.payload) line += join({",\"payload\":", quoted(*record.payload)});
+  if (!record.type.empty()) line += join({",\"type\":", json_quoted(record.type)});
+  if (record.payload) line += text_field("payload", *record.payload);
   if (record.is_injected) line += ",\"injected\":true";
   if (record.moment) {
     line += join({",\"after_commands\":", std::to_string(record.moment->processed),
@@ -96,7 +89,7 @@ std::string line_of(const CommandRecord& record) {
   }
   if (record.full_until) line += join({",\"full_until\":", std::to_string(*record.full_until)});
   if (record.redirected) line += join({",\"redirected\":\"", hex(*record.redirected), "\""});
-  if (record.rewritten) line += join({",\"rewritten\":", quoted(*record.rewritten)});
+  if (record.rewritten) line += text_field("rewritten", *record.rewritten);
   return line += join({",\"fate\":\"", to_string(record.fate), "\"}\n"});
 }
 
@@ -157,29 +150,8 @@ class LineReader {
     return size > 0;
   }
   [[nodiscard]] bool string(std::string& out) {
-    if (!take('"')) return false;
-    while (!rest_.empty() && rest_[0] != '"') {
-      if (rest_[0] != '\\') {
-        out += rest_[0];
-        rest_.remove_prefix(1);
-      } else if (!escape(out)) {
-        return false;
-      }
-    }
-    return take('"');
-  }
-  [[nodiscard]] bool escape(std::string& out) {
-    if (rest_.size() < 2) return false;
-    const char c = rest_[1];
-    rest_.remove_prefix(2);
-    if (c != 'u') return out += c, c == '"' || c == '\\' || c == '/';
-    unsigned byte = 0;
-    if (rest_.size() < 4) return false;
-    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + 4, byte, 16);
-    if (error != std::errc() || end != rest_.data() + 4 || byte > 0xff) return false;
-    rest_.remove_prefix(4);
-    out += static_cast<char>(byte);
-    return true;
+    skip();
+    return take_json_string(rest_, out);
   }
 
   std::string_view rest_;
@@ -228,14 +200,22 @@ std::string read_record(const LineReader::Fields& fields, CommandRecord& record)
   }
   if (!is_known) return "fate is missing or unknown";
   if (const std::string* type = text("type")) record.type = *type;
-  if (const std::string* payload = text("payload")) record.payload = *payload;
+  // See text_field().
+  const auto bytes = [&](const char* name, std::optional<std::string>& out) {
+    if (const std::string* value = text(name)) out = *value;
+    const std::string* hex = text((std::string(name) + "_hex").c_str());
+    if (hex == nullptr) return true;
+    out = std::string(hex->size() / 2, '\0');
+    return detail::bytes_of(*hex, out->data(), out->size());
+  };
+  if (!bytes("payload", record.payload)) return "payload_hex is no hex";
+  if (!bytes("rewritten", record.rewritten)) return "rewritten_hex is no hex";
   record.is_injected = text("injected") != nullptr;
   if (text("full_until") != nullptr) {
     uint64_t steps = 0;
     if (!number("full_until", steps)) return "full_until is no number";
     record.full_until = steps;
   }
-  if (const std::string* rewritten = text("rewritten")) record.rewritten = *rewritten;
   if (text("redirected") != nullptr) {
     ActorId target = 0;
     if (!number("redirected", target)) return "redirected is no id";
