@@ -195,6 +195,9 @@ TEST(UnboundedChannel, TakesEverything) {
   auto [sender, receiver] = unbounded_channel<int>();
   for (int i = 0; i < 10'000; ++i) ASSERT_EQ(sender.send(i), Errc::ok);
   for (int i = 0; i < 10'000; ++i) ASSERT_EQ(*receiver.try_recv(), i);
+  const UnboundedSender<int>& unchanged = sender;  // to send changes the channel, not its end
+  EXPECT_EQ(unchanged.send(1), Errc::ok);
+  EXPECT_EQ(unchanged.try_send(2), Errc::ok);
   receiver = {};
   EXPECT_EQ(sender.send(1), Errc::closed);
 }

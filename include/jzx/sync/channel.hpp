@@ -75,8 +75,10 @@ class SenderBase {
   [[nodiscard]] explicit operator bool() const noexcept { return end_.core() != nullptr; }
 
   // Errc::mailbox_full: no place now, or others wait for one. What is refused is not moved from.
-  [[nodiscard]] Errc try_send(T&& message) { return detail::try_put<T>(end_.core(), message); }
-  [[nodiscard]] Errc try_send(const T& message) { return try_send(T(message)); }
+  [[nodiscard]] Errc try_send(T&& message) const {
+    return detail::try_put<T>(end_.core(), message);
+  }
+  [[nodiscard]] Errc try_send(const T& message) const { return try_send(T(message)); }
 
  protected:
   SenderBase() noexcept = default;
@@ -120,8 +122,8 @@ class UnboundedSender : public SenderBase<T> {
   UnboundedSender() noexcept = default;
   explicit UnboundedSender(sync::ChannelCore& core) noexcept : SenderBase<T>(core) {}
   // Errc::closed, Errc::no_memory; what is refused is not moved from.
-  [[nodiscard]] Errc send(T&& message) { return this->try_send(std::move(message)); }
-  [[nodiscard]] Errc send(const T& message) { return this->try_send(message); }
+  [[nodiscard]] Errc send(T&& message) const { return this->try_send(std::move(message)); }
+  [[nodiscard]] Errc send(const T& message) const { return this->try_send(message); }
 };
 
 template <class T>
