@@ -117,7 +117,7 @@ typedef struct jzx_allocator {
 
 typedef struct jzx_config {
   jzx_allocator allocator;
-  uint32_t max_actors;          /* at most 2^28 */
+  uint32_t max_actors;          /* at most 2^28; more is invalid, and told on stderr */
   uint32_t default_mailbox_cap; /* slots; 4 of them are the system's */
   uint32_t max_msgs_per_actor;  /* messages an actor handles in one turn */
   uint32_t max_actors_per_tick; /* turns before the loop looks at I/O and timers */
@@ -165,7 +165,8 @@ typedef struct jzx_backoff_spec {
 
 typedef struct jzx_supervisor_init jzx_supervisor_init;
 
-/* Copied deeply. Supervisors may nest 64 deep; more is INVALID_ARG. */
+/* Copied deeply. Supervisors may nest 64 deep, the outermost counted; more is
+ * INVALID_ARG. */
 typedef struct jzx_child_spec {
   const char* name;
   jzx_behavior_fn behavior;

@@ -26,7 +26,8 @@ namespace jzx {
 
 struct RuntimeOptions {
   uint32_t workers = 0;  // 0: one per core of this process; at most 250
-  // A limit, at most 2^28, as which more counts; memory is taken as they come.
+  // At most 2^28, else the runtime cannot be made, and a line on stderr says so. Memory is taken as
+  // they come.
   uint32_t max_actors = 1u << 24;
   uint32_t default_mailbox_cap = 1024;  // slots; 4 of them are the system's
   uint32_t max_msgs_per_actor = 64;     // messages an actor handles in one turn

@@ -9,6 +9,9 @@
 // order in which they are named, and all of them, or none. Their first turns, in which on_start()
 // runs, may come in any order: one that needs another can send to it already, and its message
 // waits.
+//
+// Supervisors may nest 64 deep in one spec, the outermost counted; more is Errc::invalid_arg, and
+// so is a child's name with a zero byte.
 #pragma once
 
 #include <chrono>

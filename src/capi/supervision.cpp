@@ -13,9 +13,6 @@ using jzx::supervise::Plan;
 
 namespace {
 
-// A tree deeper than this is a mistake, most likely a spec that contains itself.
-constexpr int kMaxDepth = 64;
-
 jzx::supervise::BackoffSpec backoff_from(const jzx_backoff_spec& spec) noexcept {
   return {spec.initial_delay_ms, spec.max_delay_ms, spec.factor, spec.jitter_ms};
 }
@@ -26,7 +23,8 @@ bool is_valid(const jzx_child_spec& child, int depth) noexcept {
   if (child.mode < JZX_CHILD_PERMANENT || child.mode > JZX_CHILD_TEMPORARY) return false;
   if (child.backoff != nullptr && !backoff_from(*child.backoff).is_valid()) return false;
   if (child.supervisor == nullptr) return child.behavior != nullptr;
-  return child.behavior == nullptr && depth < kMaxDepth && is_valid(*child.supervisor, depth + 1);
+  return child.behavior == nullptr && depth < jzx::supervise::kMostNested &&
+         is_valid(*child.supervisor, depth + 1);
 }
 
 bool is_valid(const jzx_supervisor_init& init, int depth) noexcept {
@@ -88,7 +86,7 @@ jzx_err jzx_spawn_supervisor(jzx_loop* loop, const jzx_supervisor_init* init, jz
                              jzx_actor_id* out) {
   Call call(loop);
   if (call.is_refused()) return call.refusal();
-  if (init == nullptr || !is_valid(*init, 0)) return JZX_ERR_INVALID_ARG;
+  if (init == nullptr || !is_valid(*init, 1)) return JZX_ERR_INVALID_ARG;
   Plan* plan = copy_plan(call.host().system.allocator, *init);
   if (plan == nullptr) return JZX_ERR_NO_MEMORY;
   jzx_actor_id id = 0;

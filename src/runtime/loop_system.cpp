@@ -12,7 +12,7 @@ base::SteadyClock loop_clock;  // has no state
 
 bool is_valid(const LoopOptions& options) noexcept {
   return options.allocator.alloc_fn != nullptr && options.allocator.free_fn != nullptr &&
-         options.max_actors != 0 && options.default_mailbox_cap != 0 &&
+         is_actor_limit(options.max_actors) && options.default_mailbox_cap != 0 &&
          options.max_msgs_per_actor != 0 && options.max_actors_per_tick != 0;
 }
 

@@ -27,6 +27,14 @@ uint64_t make_seed(const void* place) noexcept {
   return base::splitmix64(seed);
 }
 
+bool is_actor_limit(uint32_t max_actors) noexcept {
+  constexpr uint32_t kMost = core::StateWord::kMostSlots;
+  if (max_actors <= kMost) return max_actors != 0;
+  std::fprintf(stderr, "jzx: max_actors is %u, and at most %u (2^%d) is possible\n", max_actors,
+               kMost, core::StateWord::kSlotBits);
+  return false;
+}
+
 }  // namespace jzx::runtime
 
 namespace jzx::detail {

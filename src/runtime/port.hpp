@@ -160,4 +160,8 @@ void destroy_aligned(base::Allocator allocator, T* object) noexcept {
 // Two systems of a process differ in time or place.
 [[nodiscard]] uint64_t make_seed(const void* place) noexcept;
 
+// False: no system can be made for so many, and a line on stderr says it of those that are too
+// many.
+[[nodiscard]] bool is_actor_limit(uint32_t max_actors) noexcept;
+
 }  // namespace jzx::runtime

@@ -29,7 +29,7 @@ uint32_t cores_of_this_process() noexcept {
 
 bool is_valid(const RuntimeOptions& options) noexcept {
   return options.allocator.alloc_fn != nullptr && options.allocator.free_fn != nullptr &&
-         options.max_actors != 0 && options.default_mailbox_cap != 0 &&
+         is_actor_limit(options.max_actors) && options.default_mailbox_cap != 0 &&
          options.max_msgs_per_actor != 0 && options.max_actors_per_tick != 0 &&
          options.workers <= drivers::Idle::kMaxWorkers && options.local_queue != 0 &&
          options.local_queue <= drivers::ReadyQueues::kRing && options.steal_batch != 0 &&

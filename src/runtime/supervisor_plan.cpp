@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/text.hpp"
 #include "core/guard.hpp"
 #include "kinds/coroutine/coroutine.hpp"
 #include "kinds/fiber/fiber.hpp"
@@ -111,7 +112,11 @@ uint32_t whole_ms(std::chrono::milliseconds time) noexcept {
   return static_cast<uint32_t>(std::clamp<int64_t>(time.count(), 0, UINT32_MAX));
 }
 
-Errc fill_spec(detail::Port& port, const ChildSpec& spec, supervise::ChildSpec& out) {
+Errc make_plan_at(detail::Port& port, const SupervisorOptions& options,
+                  const std::vector<ChildSpec>& children, int depth, supervise::Plan*& out);
+
+// `depth` is that of the supervisor whose child it is; 0: of one that runs already.
+Errc fill_spec(detail::Port& port, const ChildSpec& spec, int depth, supervise::ChildSpec& out) {
   const base::Allocator& allocator = port.system.allocator;
   out.mode = static_cast<supervise::ChildMode>(spec.mode());
   const detail::SpawnRequest& request = spec.request();
@@ -126,6 +131,7 @@ Errc fill_spec(detail::Port& port, const ChildSpec& spec, supervise::ChildSpec& 
                    whole_ms(backoff->jitter)};
     if (!out.backoff.is_valid()) return Errc::invalid_arg;
   }
+  if (base::has_zero_byte(spec.name())) return Errc::invalid_arg;  // it would be cut off there
   out.name = static_cast<char*>(allocator.allocate(spec.name().size() + 1));
   if (out.name == nullptr) return Errc::no_memory;
   std::memcpy(out.name, spec.name().c_str(), spec.name().size() + 1);
@@ -144,30 +150,34 @@ Errc fill_spec(detail::Port& port, const ChildSpec& spec, supervise::ChildSpec& 
   // Nobody has a reference to poll it by, and its children would not be started again.
   if (out.home == base::kByHand) return Errc::invalid_arg;
   supervise::Plan* nested = nullptr;
-  if (const Errc error = make_plan(port, spec.options(), spec.children(), nested); !ok(error)) {
-    return error;
-  }
+  const Errc error = make_plan_at(port, spec.options(), spec.children(), depth + 1, nested);
+  if (!ok(error)) return error;
   out.factory = supervise::make_nested(allocator, *nested);
   if (out.factory == nullptr) nested->dispose(allocator);
   return out.factory != nullptr ? Errc::ok : Errc::no_memory;
 }
 
-}  // namespace
-
-Errc make_plan(detail::Port& port, const SupervisorOptions& options,
-               const std::vector<ChildSpec>& children, supervise::Plan*& out) {
-  if (whole_ms(options.period) == 0) return Errc::invalid_arg;
+Errc make_plan_at(detail::Port& port, const SupervisorOptions& options,
+                  const std::vector<ChildSpec>& children, int depth, supervise::Plan*& out) {
+  if (depth > supervise::kMostNested || whole_ms(options.period) == 0) return Errc::invalid_arg;
   const base::Allocator& allocator = port.system.allocator;
   supervise::Plan* plan = supervise::Plan::create(allocator, children.size());
   if (plan == nullptr) return Errc::no_memory;
   plan->supervisor = {static_cast<supervise::Strategy>(options.strategy), options.intensity,
                       whole_ms(options.period)};
   for (size_t i = 0; i < children.size(); ++i) {
-    const Errc error = fill_spec(port, children[i], plan->children[i]);
+    const Errc error = fill_spec(port, children[i], depth, plan->children[i]);
     if (!ok(error)) return plan->dispose(allocator), error;
   }
   out = plan;
   return Errc::ok;
+}
+
+}  // namespace
+
+Errc make_plan(detail::Port& port, const SupervisorOptions& options,
+               const std::vector<ChildSpec>& children, supervise::Plan*& out) {
+  return make_plan_at(port, options, children, 1, out);
 }
 
 // Calls use(host, Supervisor&) on the supervisor behind a reference.
@@ -211,7 +221,7 @@ Result<Pid> SupervisorRef::add(const ChildSpec& spec) const {
         const base::Allocator& allocator = host.system.allocator;
         auto* copy = allocator.create<supervise::ChildSpec>();
         if (copy == nullptr) return Errc::no_memory;
-        Errc result = runtime::fill_spec(*pid_.port(), spec, *copy);
+        Errc result = runtime::fill_spec(*pid_.port(), spec, 0, *copy);
         if (ok(result)) result = found.add_child(*copy, id);
         if (ok(result)) return result;
         copy->dispose(allocator);

@@ -14,6 +14,10 @@ namespace jzx::supervise {
 enum class ChildMode : uint8_t { permanent, transient, temporary };
 enum class Strategy : uint8_t { one_for_one, one_for_all, rest_for_one };
 
+// Supervisors in supervisors, the outermost counted. A spec that is deeper is a mistake, most
+// likely one that contains itself.
+inline constexpr int kMostNested = 64;
+
 // Makes the body of a child, again for every restart.
 class ChildFactory {
  public:

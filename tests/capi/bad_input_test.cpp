@@ -56,9 +56,23 @@ TEST(BadInput, AConfigWithoutActorsIsInvalid) {
   EXPECT_EQ(jzx_loop_create(&config), nullptr);
 }
 
+TEST(BadInput, AConfigWithMoreThan2To28ActorsIsInvalidAndSaysSo) {
+  for (const uint32_t count : {(1u << 28) + 1, 0xffffffffu}) {
+    jzx_runtime_config config;
+    jzx_runtime_config_init(&config);
+    config.loop.max_actors = count;
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(jzx_loop_create(&config.loop), nullptr);
+    EXPECT_EQ(jzx_runtime_create(&config), nullptr);
+    const std::string line = "jzx: max_actors is " + std::to_string(count) +
+                             ", and at most 268435456 (2^28) is possible\n";
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), line + line);
+  }
+}
+
 TEST(BadInput, AConfigWithTheLargestNumbersWorksAndTakesNoMemoryForThem) {
   jzx_config config = default_config();
-  config.max_actors = 0xffffffffu;
+  config.max_actors = 1u << 28;
   config.default_mailbox_cap = 0xffffffffu;
   config.max_msgs_per_actor = 0xffffffffu;
   config.max_actors_per_tick = 0xffffffffu;
@@ -255,6 +269,23 @@ TEST_F(BadInputOnALoop, SupervisorSpecsThatMakeNoSenseAreInvalidAndStartNobody) 
   loop_.settle();
   EXPECT_EQ(loop_.alive_count(), 1u);
   EXPECT_EQ(loop_.events().count(Kind::start), 1u) << "nobody was started on the way";
+}
+
+TEST_F(BadInputOnALoop, SupervisorsNestAtMost64Deep) {
+  std::vector<jzx_child_spec> children(65);
+  std::vector<jzx_supervisor_init> families(65);
+  children[0] = child_spec(probe_);
+  for (size_t i = 0;; ++i) {
+    families[i] = jzx_supervisor_init{&children[i], 1, {JZX_SUP_ONE_FOR_ONE, 1, 1000}};
+    if (i == 64) break;
+    children[i + 1] = nested_spec(families[i]);
+  }
+  jzx_actor_id out = kUntouched;
+  EXPECT_EQ(jzx_spawn_supervisor(loop_, &families[64], 0, &out), JZX_ERR_INVALID_ARG);
+  EXPECT_EQ(out, kUntouched);
+  EXPECT_EQ(jzx_spawn_supervisor(loop_, &families[63], 0, &out), JZX_OK);
+  loop_.settle();
+  EXPECT_EQ(loop_.alive_count(), 1u + 64u + 1u);
 }
 
 TEST_F(BadInputOnALoop, RefusedNamesChangeNothing) {

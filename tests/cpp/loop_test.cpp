@@ -53,6 +53,11 @@ TEST(Loop, ThatCouldNotBeMadeRefusesEverythingAndDoesNotCrash) {
   EXPECT_FALSE(loop.whereis("anyone"));
 }
 
+TEST(Loop, CannotBeMadeForMoreThan2To28Actors) {
+  EXPECT_FALSE(Loop(LoopOptions{.max_actors = (1u << 28) + 1}));
+  EXPECT_TRUE(Loop(LoopOptions{.max_actors = 1u << 28}));
+}
+
 TEST(Loop, StopsWhenAskedFromAnotherThreadAndRunsAgain) {
   ClockedLoop loop;
   const auto idle = loop.spawn<Idle>();

@@ -295,6 +295,35 @@ TEST_P(Supervise, WorksFromInsideAHandlerAndEndsWithItsParent) {
   EXPECT_EQ(loop.seen().alive_count(), 0u);
 }
 
+TEST_P(Supervise, NestsAtMost64Deep) {
+  const auto tree = [&](int depth) {
+    std::vector<ChildSpec> children{worker("leaf")};
+    for (; depth > 1; --depth) {
+      std::vector<ChildSpec> level;
+      level.push_back(jzx::supervisor("inner", {}, std::move(children)));
+      children = std::move(level);
+    }
+    return children;
+  };
+  EXPECT_FALSE(loop.supervise({}, tree(65)));
+  EXPECT_EQ(loop.supervise_error(), Errc::invalid_arg);
+  loop.settle();
+  EXPECT_EQ(loop.seen().alive_count(), 0u);
+  const SupervisorRef family = loop.supervise({}, tree(64));
+  ASSERT_TRUE(family);
+  loop.settle();
+  EXPECT_EQ(loop.seen().alive_count(), 65u);
+  // The same for one that is added.
+  EXPECT_EQ(family.add(tree(66).front()).error().code(), Errc::invalid_arg);
+  EXPECT_TRUE(family.add(tree(65).front()).ok());
+}
+
+TEST_P(Supervise, RefusesANameWithAZeroByte) {
+  const std::string name("a\0b", 3);
+  EXPECT_FALSE(loop.supervise({}, {worker(name)}));
+  EXPECT_EQ(loop.supervise_error(), Errc::invalid_arg);
+}
+
 TEST_P(Supervise, WithoutRoomForAllChildrenLeavesNothingBehind) {
   LoopOptions options;
   options.max_actors = 3;

@@ -50,6 +50,8 @@ TEST(Runtime, CannotBeMadeBeyondItsLimits) {
     EXPECT_FALSE(Runtime(RuntimeOptions{.workers = 1, .max_blocking_threads = count})) << count;
   }
   EXPECT_FALSE(Runtime(RuntimeOptions{.workers = 251}));
+  EXPECT_FALSE(Runtime(RuntimeOptions{.workers = 1, .max_actors = (1u << 28) + 1}));
+  EXPECT_TRUE(Runtime(RuntimeOptions{.workers = 1, .max_actors = 1u << 28}));
   EXPECT_TRUE(
       Runtime(RuntimeOptions{.workers = 1, .local_queue = 256, .max_blocking_threads = 512}));
 }
