@@ -15,7 +15,7 @@ explored = grep -ahE '^(explored |\[model\] )' build/dev/Testing/Temporary/LastT
 .NOTPARALLEL:
 .PHONY: help run test check bench install soak format tidy clean \
         check-format check-headers check-layering check-clang check-release check-asan check-tsan \
-        check-noexcept
+        check-noexcept check-fuzz
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -36,7 +36,7 @@ test: ## build with assertions and run every test
 
 check: ## format, headers, layering, clang, release; the tests with sanitizers, without exceptions
 check: check-format check-headers check-layering check-clang check-release check-asan check-tsan \
-       check-noexcept
+       check-noexcept check-fuzz
 
 check-format: ## the sources are as clang-format writes them
 	@scripts/setup.sh check
@@ -66,6 +66,12 @@ check-asan check-tsan check-noexcept: check-%:
 	$(call build,$*)
 	$(call test,$*)
 
+check-fuzz: ## the fuzz targets, over their stored inputs and for some seconds more
+	@scripts/setup.sh build check
+	$(call configure,fuzz)
+	$(call build,fuzz)
+	$(call test,fuzz)
+
 bench: ## run the benchmarks; BENCH_ARGS='--benchmark_filter=...'
 	@scripts/setup.sh build bench
 	$(call configure,release)
@@ -79,12 +85,15 @@ install: ## install library, headers and package files to PREFIX, below DESTDIR
 	DESTDIR="$(DESTDIR)" cmake --install build/release
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
-soak: ## the long runs, which `make test` leaves out
-	@scripts/setup.sh build test
+soak: ## the long runs, which `make test` leaves out; an hour of them are the fuzz targets
+	@scripts/setup.sh build test check
 	$(call configure,dev)
 	$(call build,dev)
 	ctest --preset soak
 	@$(explored)
+	$(call configure,fuzz)
+	$(call build,fuzz)
+	ctest --preset fuzz-soak
 
 format: ## rewrite the sources with clang-format
 	@scripts/setup.sh check

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kLengthSize = 4;
 
 // What is read at once.
-constexpr size_t kStep = 4096;
+constexpr size_t kReadStep = 4096;
 
 uint32_t length_in(std::string_view bytes) noexcept {
   uint32_t length = 0;
@@ -37,7 +37,7 @@ Task<bool> BufferedReader::fill() {
     end_ -= begin_;
     begin_ = 0;
   }
-  if (bytes_.size() < end_ + kStep) bytes_.resize(end_ + kStep);
+  if (bytes_.size() < end_ + kReadStep) bytes_.resize(end_ + kReadStep);
   auto reading = stream_.read(std::as_writable_bytes(std::span(bytes_)).subspan(end_));
   Result<size_t> count = co_await reading;
   if (!count) co_return count.error();
