@@ -13,41 +13,9 @@
 
 #include "base/text.hpp"
 #include "net/operate.hpp"
+#include "net/uses.hpp"
 
 namespace jzx::detail {
-
-// How many are inside, and whether it is to be closed.
-class Uses {
- public:
-  // False: it is closed, and stays so.
-  [[nodiscard]] bool enter() noexcept {
-    uint32_t seen = bits_.load(std::memory_order_relaxed);  // checked by the exchange
-    do {
-      if ((seen & kClosed) != 0) return false;
-      // acquire: after whatever the one did who was inside before; pairs with leave().
-    } while (!bits_.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire,
-                                          std::memory_order_relaxed));
-    return true;
-  }
-  // True: it is to be closed, and that is the caller's to do, who was the last.
-  [[nodiscard]] bool leave() noexcept {
-    // release: what was done inside is done; acquire: the last one closes after all of it. Pairs
-    // with itself and with close().
-    return bits_.fetch_sub(1, std::memory_order_acq_rel) == (kClosed | 1);
-  }
-  // True: the caller is the first to close it, and nobody is inside.
-  [[nodiscard]] bool close() noexcept {
-    // acq_rel as above; seq_cst: with a later look at Listener::kept_, see there.
-    return bits_.fetch_or(kClosed, std::memory_order_seq_cst) == 0;
-  }
-  [[nodiscard]] bool is_closed() const noexcept {
-    return (bits_.load(std::memory_order_seq_cst) & kClosed) != 0;  // pairs with close()
-  }
-
- private:
-  static constexpr uint32_t kClosed = 1u << 31;
-  base::Atomic<uint32_t> bits_{0};
-};
 
 struct KeptBy {
   explicit KeptBy(base::Executor& executor) noexcept : keeper(&executor) {}
