@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(By, CloseRaces, ::testing::Values(Reactor::epoll, React
                          });
 
 TEST_P(CloseRaces, AReadAndACloseOfAStream) {
-  for (uint64_t i = 0; i < testing::scaled(1000); ++i) {
+  for (uint64_t i = 0; i < testing::scaled(200, 4); ++i) {
     auto ends = Stream::pair(runtime);
     ASSERT_TRUE(ends.ok());
     std::array<std::byte, 16> buffer;
@@ -74,7 +74,7 @@ TEST_P(CloseRaces, AReadAndACloseOfAStream) {
 }
 
 TEST_P(CloseRaces, AWriteAndACloseOfAStream) {
-  for (uint64_t i = 0; i < testing::scaled(1000); ++i) {
+  for (uint64_t i = 0; i < testing::scaled(200, 4); ++i) {
     auto ends = Stream::pair(runtime);
     ASSERT_TRUE(ends.ok());
     at_once(
@@ -87,7 +87,7 @@ TEST_P(CloseRaces, AWriteAndACloseOfAStream) {
 }
 
 TEST_P(CloseRaces, AnAcceptAndACloseOfAListener) {
-  for (uint64_t i = 0; i < testing::scaled(300); ++i) {
+  for (uint64_t i = 0; i < testing::scaled(100, 4); ++i) {
     auto listener = net::Listener::open(net::Address::loopback(), {}, runtime);
     ASSERT_TRUE(listener.ok());
     at_once([&] { expect_ended(listener->accept().get().error()); }, [&] { listener->close(); });
@@ -95,7 +95,7 @@ TEST_P(CloseRaces, AnAcceptAndACloseOfAListener) {
 }
 
 TEST_P(CloseRaces, AReceiveAndACloseOfASocketForDatagrams) {
-  for (uint64_t i = 0; i < testing::scaled(300); ++i) {
+  for (uint64_t i = 0; i < testing::scaled(100, 4); ++i) {
     auto socket = net::UdpSocket::open(net::Address::loopback(), runtime);
     ASSERT_TRUE(socket.ok());
     std::array<std::byte, 16> buffer;
@@ -104,7 +104,7 @@ TEST_P(CloseRaces, AReceiveAndACloseOfASocketForDatagrams) {
 }
 
 TEST_P(CloseRaces, TwoClosesOfOneStreamCloseItOnce) {
-  for (uint64_t i = 0; i < testing::scaled(300); ++i) {
+  for (uint64_t i = 0; i < testing::scaled(100, 4); ++i) {
     auto ends = Stream::pair(runtime);
     ASSERT_TRUE(ends.ok());
     at_once([&] { ends->first.close(); }, [&] { ends->first.close(); });
