@@ -33,7 +33,15 @@ extern "C" {
 
 /* ---- values ------------------------------------------------------------- */
 
-typedef enum jzx_err {
+/* In C an enumeration holds any value of its type. This says the same to C++, where it would
+ * otherwise be undefined to read a value that is no enumerator. */
+#ifdef __cplusplus
+#define JZX_ANY_INT : int
+#else
+#define JZX_ANY_INT
+#endif
+
+typedef enum jzx_err JZX_ANY_INT {
   JZX_OK = 0,
   JZX_ERR_UNKNOWN = -1,
   JZX_ERR_NO_MEMORY = -2,
@@ -50,13 +58,13 @@ typedef enum jzx_err {
 } jzx_err;
 
 /* What a behaviour answers. Any other value fails the actor. */
-typedef enum jzx_behavior_result {
+typedef enum jzx_behavior_result JZX_ANY_INT {
   JZX_BEHAVIOR_OK = 0,
   JZX_BEHAVIOR_STOP = 1,
   JZX_BEHAVIOR_FAIL = 2
 } jzx_behavior_result;
 
-typedef enum jzx_actor_status {
+typedef enum jzx_actor_status JZX_ANY_INT {
   JZX_ACTOR_INIT = 0,
   JZX_ACTOR_RUNNING,
   JZX_ACTOR_STOPPING,
@@ -64,7 +72,7 @@ typedef enum jzx_actor_status {
   JZX_ACTOR_FAILED
 } jzx_actor_status;
 
-typedef enum jzx_exit_reason {
+typedef enum jzx_exit_reason JZX_ANY_INT {
   JZX_EXIT_NORMAL = 0,
   JZX_EXIT_FAIL = 1,
   JZX_EXIT_PANIC = 2,  /* an exception escaped */
@@ -72,13 +80,13 @@ typedef enum jzx_exit_reason {
   JZX_EXIT_KILLED = 4
 } jzx_exit_reason;
 
-typedef enum jzx_child_mode {
+typedef enum jzx_child_mode JZX_ANY_INT {
   JZX_CHILD_PERMANENT = 0, /* always restarted */
   JZX_CHILD_TRANSIENT,     /* restarted after an abnormal end */
   JZX_CHILD_TEMPORARY      /* never restarted */
 } jzx_child_mode;
 
-typedef enum jzx_supervisor_strategy {
+typedef enum jzx_supervisor_strategy JZX_ANY_INT {
   JZX_SUP_ONE_FOR_ONE = 0,
   JZX_SUP_ONE_FOR_ALL,
   JZX_SUP_REST_FOR_ONE

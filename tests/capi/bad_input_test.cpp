@@ -2,8 +2,11 @@
 // being destroyed is in destroy_test.
 #include <gtest/gtest.h>
 
+#include <climits>
 #include <cstdint>
+#include <cstring>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "jzx/jzx.h"
@@ -17,6 +20,25 @@ using Kind = Event::Kind;
 using Time = TestLoop::Time;
 
 constexpr jzx_actor_id kUntouched = 77;
+
+// No enumeration of the interface has these.
+constexpr int kNoEnumerator[] = {INT_MIN, -1000, 5, 99, INT_MAX};
+
+// As C stores it: any int fits.
+template <class Enum>
+Enum from_c(int value) {
+  Enum result{};
+  static_assert(sizeof(result) == sizeof(value));
+  std::memcpy(&result, &value, sizeof(value));
+  return result;
+}
+
+// C gives an enumeration any value of its type, so C++ must accept all of them, too: in one without
+// a fixed type, to read such a value is undefined.
+template <class... Enum>
+constexpr bool hold_every_int = (std::is_same_v<std::underlying_type_t<Enum>, int> && ...);
+static_assert(hold_every_int<jzx_err, jzx_behavior_result, jzx_actor_status, jzx_exit_reason,
+                             jzx_child_mode, jzx_supervisor_strategy>);
 
 TEST(BadInput, ANullLoopIsInvalidForEveryCall) {
   const jzx_spawn_opts opts{};
@@ -48,6 +70,12 @@ TEST(BadInput, ANullLoopIsInvalidForEveryCall) {
   jzx_loop_destroy(nullptr);
   jzx_config_init(nullptr);
   EXPECT_EQ(out, kUntouched);
+}
+
+TEST(BadInput, AnErrorThatDoesNotExistHasATextAllTheSame) {
+  for (const int value : kNoEnumerator) {
+    EXPECT_STREQ(jzx_strerror(from_c<jzx_err>(value)), "unknown error code");
+  }
 }
 
 TEST(BadInput, AConfigWithoutActorsIsInvalid) {
@@ -262,9 +290,11 @@ TEST_F(BadInputOnALoop, SupervisorSpecsThatMakeNoSenseAreInvalidAndStartNobody) 
   children[1] = nested_spec(endless);
   expect_invalid(endless);  // contains itself
 
-  children[1] = child_spec(probe_, static_cast<jzx_child_mode>(3));
-  expect_invalid(family(children));
-  expect_invalid(family(good, static_cast<jzx_supervisor_strategy>(3)));
+  for (const int value : kNoEnumerator) {
+    children[1] = child_spec(probe_, from_c<jzx_child_mode>(value));
+    expect_invalid(family(children));
+    expect_invalid(family(good, from_c<jzx_supervisor_strategy>(value)));
+  }
 
   loop_.settle();
   EXPECT_EQ(loop_.alive_count(), 1u);
@@ -286,6 +316,37 @@ TEST_F(BadInputOnALoop, SupervisorsNestAtMost64Deep) {
   EXPECT_EQ(jzx_spawn_supervisor(loop_, &families[63], 0, &out), JZX_OK);
   loop_.settle();
   EXPECT_EQ(loop_.alive_count(), 1u + 64u + 1u);
+}
+
+TEST_F(BadInputOnALoop, ABehaviourResultThatDoesNotExistFailsTheActor) {
+  for (const int value : kNoEnumerator) {
+    const jzx_actor_id id = loop_.spawn(loop_.probe(
+        [value](jzx_context*, const Received&) { return from_c<jzx_behavior_result>(value); }));
+    ASSERT_EQ(loop_.send(id), JZX_OK);
+    loop_.settle();
+    EXPECT_EQ(loop_.events().stop_reason(id), JZX_EXIT_FAIL) << value;
+  }
+}
+
+TEST_F(BadInputOnALoop, AnInitResultThatDoesNotExistIsARefusal) {
+  static int result;
+  for (const int value : kNoEnumerator) {
+    result = value;
+    std::vector<jzx_child_spec> children = {child_spec(probe_)};
+    children[0].init = [](void**) { return from_c<jzx_behavior_result>(result); };
+    jzx_actor_id out = kUntouched;
+    const jzx_supervisor_init init = family(children);
+    EXPECT_EQ(jzx_spawn_supervisor(loop_, &init, 0, &out), JZX_ERR_START_FAILED) << value;
+    EXPECT_EQ(out, kUntouched);
+  }
+}
+
+TEST_F(BadInputOnALoop, AnInterestThatDoesNotExistIsInvalid) {
+  const Pipe pipe;
+  for (const uint32_t interest : {0u, JZX_IO_ERROR, JZX_IO_HANGUP, 16u, UINT32_MAX}) {
+    EXPECT_EQ(jzx_watch_fd(loop_, pipe.reader.get(), id_, interest), JZX_ERR_INVALID_ARG)
+        << interest;
+  }
 }
 
 TEST_F(BadInputOnALoop, RefusedNamesChangeNothing) {
