@@ -264,7 +264,8 @@ JZX_API int jzx_loop_fd(jzx_loop* loop);
 /* Any thread. Remembered until a run consumes it, also when nobody is running. */
 JZX_API void jzx_loop_request_stop(jzx_loop* loop);
 
-/* The struct is copied; NULL removes the observer. */
+/* The struct is copied; NULL removes the observer. Needs no memory. Of a runtime, the callbacks
+ * that are replaced may still be called for a moment by other threads. */
 JZX_API void jzx_loop_set_observer(jzx_loop* loop, const jzx_observer* observer, void* ctx);
 
 /* ---- actors ------------------------------------------------------------- */

@@ -120,17 +120,8 @@ void jzx_loop_set_observer(jzx_loop* loop, const jzx_observer* observer, void* c
   if (call.is_refused()) return;
   jzx::core::System& system = loop->port->system;
   if (observer == nullptr) return system.set_observer(nullptr);
-  jzx::capi::CObserver* mine = &loop->observer;
-  if (loop->alone == nullptr) {
-    mine = system.allocator.create<jzx::capi::CObserver>();
-    if (mine == nullptr) return;  // no memory: the one before stays
-    // relaxed: looked at again when no other thread is left.
-    mine->older = loop->observers.load(std::memory_order_relaxed);
-    while (!loop->observers.compare_exchange_weak(mine->older, mine, std::memory_order_relaxed)) {
-    }
-  }
-  mine->set(*observer, ctx);
-  system.set_observer(mine);
+  loop->observer.set(*observer, ctx);
+  system.set_observer(&loop->observer);
 }
 
 jzx_err jzx_send_async(jzx_loop* loop, jzx_actor_id target, void* data, size_t len, uint32_t tag) {

@@ -11,8 +11,6 @@ struct jzx_loop {
   jzx::detail::Port* port = nullptr;
   jzx::runtime::LoopSystem* alone = nullptr;  // the same, if it is a loop and no runtime
   jzx::capi::CObserver observer;
-  // Of a runtime: each that was set, since a worker may still be using the one before.
-  jzx::base::Atomic<jzx::capi::CObserver*> observers{nullptr};
 };
 
 namespace jzx::capi {

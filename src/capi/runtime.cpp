@@ -86,13 +86,6 @@ void jzx_runtime_destroy(jzx_runtime* runtime) {
   if (runtime == nullptr) return;
   const jzx::base::Allocator allocator = runtime->system->system.allocator;
   if (!runtime->system->destroy()) return;
-  // relaxed: no other thread is left.
-  jzx::capi::CObserver* observer = runtime->loop.observers.load(std::memory_order_relaxed);
-  while (observer != nullptr) {
-    jzx::capi::CObserver* older = observer->older;
-    allocator.destroy(observer);
-    observer = older;
-  }
   allocator.destroy(runtime);
 }
 

@@ -363,5 +363,72 @@ TEST_P(CRuntime, TheFourCallsThatAreForLoopsOnlyAreRefused) {
   EXPECT_EQ(handled.load(), 1u);
 }
 
+// Setting an observer cannot fail: the call has no way to say so.
+TEST_P(CRuntime, AnObserverIsSetAlsoWithoutMemory) {
+  std::atomic<uint64_t> handled{0};
+  std::atomic<uint64_t> told{0};
+  const jzx_actor_id id = spawn(&count_messages, &handled);
+  EXPECT_EQ(jzx_send(loop_, id, nullptr, 0, kTag), JZX_OK);
+  jzx_observer observer{};
+  observer.on_dead_letter = [](void* count, jzx_actor_id, const jzx_message*) {
+    static_cast<std::atomic<uint64_t>*>(count)->fetch_add(1);
+  };
+  allocator_.refuse_all(true);
+  jzx_loop_set_observer(loop_, &observer, &told);
+  allocator_.refuse_all(false);
+  destroy();
+  EXPECT_EQ(told.load(), 1u);
+  EXPECT_EQ(dead_letters_.load(), 0u);
+}
+
+// One of two observers. Each has callbacks of its own, which must never see the other's context.
+template <int number>
+struct Witness {
+  static void started(void* self, jzx_actor_id, const char*) {
+    auto& it = *static_cast<Witness*>(self);
+    (it.own_number == number ? it.told : it.mistaken).fetch_add(1);
+  }
+  [[nodiscard]] static jzx_observer observer() {
+    jzx_observer result{};
+    result.on_actor_start = &started;
+    return result;
+  }
+
+  int own_number = number;
+  std::atomic<uint64_t> told{0};
+  std::atomic<uint64_t> mistaken{0};
+};
+
+TEST_P(CRuntime, AnObserverReplacedWhileItIsCalledNeverMixesCallbacksAndContexts) {
+  Witness<1> first;
+  Witness<2> second;
+  const jzx_observer of_first = first.observer();
+  const jzx_observer of_second = second.observer();
+  jzx_loop_set_observer(loop_, &of_first, &first);
+  std::atomic<bool> is_over{false};
+  std::atomic<uint64_t> spawned{0};
+  std::vector<std::thread> spawners;
+  for (int i = 0; i < 2; ++i) {
+    spawners.emplace_back([&] {
+      while (!is_over.load()) {
+        const jzx_actor_id id = spawn(&count_messages, nullptr);
+        EXPECT_EQ(jzx_actor_stop(loop_, id), JZX_OK);
+        spawned.fetch_add(1);
+      }
+    });
+  }
+  std::thread runner([&] { EXPECT_EQ(jzx_runtime_run(runtime_), 0); });
+  for (uint64_t i = 0; i < scaled(5'000, 10) || spawned.load() < 100; ++i) {
+    jzx_loop_set_observer(loop_, &of_second, &second);
+    jzx_loop_set_observer(loop_, &of_first, &first);
+  }
+  is_over.store(true);
+  for (std::thread& spawner : spawners) spawner.join();
+  jzx_runtime_request_stop(runtime_);
+  runner.join();
+  EXPECT_EQ(first.mistaken.load() + second.mistaken.load(), 0u);
+  EXPECT_EQ(first.told.load() + second.told.load(), spawned.load()) << "nobody is missed";
+}
+
 }  // namespace
 }  // namespace jzx::testing
