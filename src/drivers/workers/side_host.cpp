@@ -16,10 +16,9 @@ void SideHost::submit_elsewhere(base::Runnable& work) noexcept {
   group_.route(work);
 }
 
-// The workers take turns.
+// The workers take turns. relaxed: any number will do.
 core::Host& SideHost::timer_home_elsewhere() noexcept {
-  next_worker_ = (next_worker_ + 1) % group_.size();
-  return group_.worker(next_worker_);
+  return group_.worker(next_worker_.fetch_add(1, std::memory_order_relaxed) % group_.size());
 }
 
 void SideHost::arm(base::Timer& timer, uint64_t delay_ms) { timer_home().arm(timer, delay_ms); }

@@ -2,7 +2,7 @@
 // threads that call in. It runs nothing by itself; what is submitted here goes to the workers, and
 // its timers are theirs.
 //
-// Threads: one at a time; post() by any.
+// Threads: one at a time; post(), keeper() and timer_home() by any.
 #pragma once
 
 #include "base/clock.hpp"
@@ -44,7 +44,7 @@ class SideHost final : public core::Host, public BlockingPool::ThreadHost {
   WorkerGroup& group_;
   base::Clock& clock_;
   base::Prng prng_;
-  uint32_t next_worker_ = 0;
+  base::Atomic<uint32_t> next_worker_{0};
 };
 
 }  // namespace jzx::drivers
