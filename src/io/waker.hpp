@@ -17,8 +17,8 @@
 // This is why wake() may not look at the flag with a cheap load first: a load that sees true
 // publishes nothing.
 //
-// The eventfd is registered edge-triggered and never read: each write is an edge of its own,
-// and its counter would need 2^64 wake-ups to overflow.
+// The eventfd is registered edge-triggered, so each write is an edge of its own, and nobody reads
+// it, except when its counter is full: see write().
 //
 // Threads: wake() from any; the rest by the waiting thread.
 #pragma once
@@ -53,8 +53,7 @@ class Waker {
   void wake() noexcept {
     // release: publishes what the caller did before; pairs with the acquire in take().
     if (pending_.exchange(true, std::memory_order_release)) return;
-    [[maybe_unused]] const int written = ::eventfd_write(event_fd_, 1);
-    JZX_ASSERT(written == 0);
+    write();
   }
 
   // The eventfd's event was taken: from now on a wake() writes again.
@@ -65,6 +64,25 @@ class Waker {
   }
 
  private:
+  // All other wakers rely on this write. A signal may interrupt it; a full counter refuses it, and
+  // is emptied, which makes the next write an edge again. It may itself run in a signal handler.
+  void write() noexcept {
+    const int outer_errno = errno;
+    while (::eventfd_write(event_fd_, 1) != 0) {
+      if (errno == EINTR) continue;
+      eventfd_t count = 0;
+      if (errno == EAGAIN) {
+        (void)::eventfd_read(event_fd_, &count);
+        continue;
+      }
+      JZX_ASSERT(errno == 0);  // nothing else can refuse it
+      // relaxed: it publishes nothing. The next wake() is to try again.
+      pending_.exchange(false, std::memory_order_relaxed);
+      break;
+    }
+    errno = outer_errno;
+  }
+
   int event_fd_ = -1;
   base::Atomic<bool> pending_{false};
 };

@@ -1,9 +1,15 @@
 // wake(): from any thread, never lost, and cheap when it is repeated.
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <thread>
 
 #include "io/reactor_fixture.hpp"
+#include "io/waker.hpp"
 #include "support/scale.hpp"
 #include "support/system_calls.hpp"
 
@@ -144,6 +150,26 @@ TEST_P(Wake, PublishesWhatWasDoneBeforeIt) {
     answered.notify_one();
   }
   waker.join();
+}
+
+// The eventfd is in the waiter's set edge-triggered: a full counter is no new edge.
+TEST(WakerOfAFullEventfd, IsHeardAllTheSame) {
+  Waker waker;
+  ASSERT_EQ(waker.open(), 0);
+  const int set = ::epoll_create1(EPOLL_CLOEXEC);
+  ASSERT_GE(set, 0);
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLET;
+  ASSERT_EQ(::epoll_ctl(set, EPOLL_CTL_ADD, waker.fd(), &event), 0);
+  ASSERT_EQ(::eventfd_write(waker.fd(), UINT64_MAX - 1), 0);
+  ASSERT_EQ(::epoll_wait(set, &event, 1, 0), 1);
+  ASSERT_EQ(::epoll_wait(set, &event, 1, 0), 0) << "that edge was told";
+  waker.wake();
+  EXPECT_EQ(::epoll_wait(set, &event, 1, 0), 1);
+  waker.take();
+  waker.wake();
+  EXPECT_EQ(::epoll_wait(set, &event, 1, 0), 1);
+  ::close(set);
 }
 
 }  // namespace

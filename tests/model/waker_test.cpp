@@ -4,15 +4,24 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 #include "model/explore.hpp"
 
 namespace {
 jzx::base::model::Sleep* the_eventfd = nullptr;
 int written = 0;
+int refusals_left = 0;  // of writes, in this execution
+int refusal = 0;
 }  // namespace
 
 // Instead of the C library's.
 extern "C" int eventfd_write(int, eventfd_t) {
+  if (refusals_left > 0) {
+    --refusals_left;
+    errno = refusal;
+    return -1;
+  }
   the_eventfd->wake();
   ++written;
   return 0;
@@ -21,10 +30,11 @@ extern "C" int eventfd_write(int, eventfd_t) {
 namespace jzx::base::model {
 namespace {
 
-void wake_and_take(const char* name, uint32_t bound, int wakers, int times) {
+void wake_and_take(const char* name, uint32_t bound, int wakers, int times, int refusals = 0) {
   int wakes = 0;
   written = 0;
   expect_always({.name = name, .preemptions = bound}, [&](Scene& scene) {
+    refusals_left = refusals;
     auto& waker = scene.make<io::Waker>();
     the_eventfd = &scene.make<Sleep>(Sleep::Ordering::orders_nothing);
     auto& left = scene.make<base::Atomic<int>>(0);
@@ -53,6 +63,15 @@ void wake_and_take(const char* name, uint32_t bound, int wakers, int times) {
 
 TEST(Waker, NoWakeUpOfOneWakerIsLost) { wake_and_take("waker, 1 waker of 3", kUnbounded, 1, 3); }
 TEST(Waker, NoWakeUpOfTwoWakersIsLost) { wake_and_take("waker, 2 wakers of 2", 4, 2, 2); }
+
+TEST(Waker, NoWakeUpIsLostWhenWritesAreInterrupted) {
+  refusal = EINTR;
+  wake_and_take("waker, 2 wakers, 2 writes interrupted", 3, 2, 2, 2);
+}
+TEST(Waker, NoWakeUpIsLostWhenTheCounterIsFull) {
+  refusal = EAGAIN;
+  wake_and_take("waker, 2 wakers, 2 writes to a full counter", 3, 2, 2, 2);
+}
 
 }  // namespace
 }  // namespace jzx::base::model
