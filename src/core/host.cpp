@@ -148,6 +148,15 @@ bool drops_newest(const Actor& actor) noexcept {
   return actor.overload.load(std::memory_order_relaxed) == Overload::drop_newest;
 }
 
+// Of a thread that is no host's.
+void drop_foreign(System& system, ActorId target, Envelope& envelope) noexcept {
+  if (Observer* observer = system.observer()) {
+    observer->dead_letter(target, envelope, DeadLetterReason::overload);
+  }
+  if (envelope.type->destroy != nullptr) envelope.type->destroy(envelope);
+  system.envelopes.give_dropped(envelope);
+}
+
 }  // namespace
 
 Errc refused(Host& host, Actor& actor, ActorId target, Envelope& envelope,
@@ -170,15 +179,15 @@ Errc refused_foreign(Host& host, Actor& actor, ActorId target, Envelope& envelop
     actor.note(kFullNoted);
     if (actor.state.wake(generation_of(target)) == Wake::submit) host.post(actor);
   }
-  // A loop's observer is called on the loop's thread only, so there the sender has to be told.
+  // A loop's observer is called on the loop's thread only: see drop_newest_foreign().
   if (!drops_newest(actor) || !host.system.is_shared) return refusal(admission);
-  System& system = host.system;
-  if (Observer* observer = system.observer()) {
-    observer->dead_letter(target, envelope, DeadLetterReason::overload);
-  }
-  if (envelope.type->destroy != nullptr) envelope.type->destroy(envelope);
-  system.envelopes.give_dropped(envelope);
-  return Errc::ok;
+  return drop_foreign(host.system, target, envelope), Errc::ok;
+}
+
+Errc drop_newest_foreign(Host& host, ActorId target, Envelope& envelope) noexcept {
+  const Actor* actor = host.system.find_open(target);
+  if (actor == nullptr || !drops_newest(*actor)) return Errc::mailbox_full;
+  return drop_foreign(host.system, target, envelope), Errc::ok;
 }
 
 // ---- the system's hosts ----

@@ -20,6 +20,9 @@ namespace jzx::core {
                            Admission admission) noexcept;
 [[nodiscard]] Errc refused_foreign(Host& host, Actor& actor, ActorId target, Envelope& envelope,
                                    Admission admission) noexcept;
+// A foreign send was answered mailbox_full, on a thread that may call the observer. ok: the actor
+// drops what does not fit, and the envelope is gone; else still mailbox_full.
+[[nodiscard]] Errc drop_newest_foreign(Host& host, ActorId target, Envelope& envelope) noexcept;
 
 // One that was admitted to a busy actor. What waits in the lifo slot of this worker is its own to
 // write to; not past a message that came before.

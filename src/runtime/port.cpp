@@ -56,9 +56,16 @@ Errc Port::send_from_anywhere(ActorId target, const RawMessage& message) noexcep
     if (result != Errc::ok) here->envelopes.give(*envelope);
     return result;
   }
-  const Errc result = core::send_foreign(any_host(), target, *envelope);
+  const Errc result = send_from_outside(target, *envelope);
   if (result != Errc::ok) system.envelopes.give_back(*envelope);
   return result;
+}
+
+Errc Port::send_from_outside(ActorId target, Envelope& envelope) noexcept {
+  const Errc result = core::send_foreign(any_host(), target, envelope);
+  if (result != Errc::mailbox_full || !is_run_by_this_thread()) [[likely]]
+    return result;
+  return core::drop_newest_foreign(any_host(), target, envelope);
 }
 
 core::Ledger Port::ledger() noexcept {
@@ -137,7 +144,7 @@ Errc finish_refused(Port& port, core::Host& here, ActorId target, Envelope& enve
 
 Errc finish_foreign(Port& port, ActorId target, Envelope& envelope) noexcept {
   envelope.flags = 0;
-  Errc result = core::send_foreign(port.any_host(), target, envelope);
+  Errc result = port.send_from_outside(target, envelope);
   core::Host* nowhere = nullptr;
   if (result == Errc::mailbox_full) result = wait_for_room(port, nowhere, target, envelope);
   if (result != Errc::ok) {
@@ -233,7 +240,7 @@ Errc try_send(Port& port, ActorId target, Envelope& envelope) noexcept {
     return core::send(*reinterpret_cast<core::Host*>(envelope.next), target, envelope);
   }
   envelope.flags = 0;
-  const Errc result = core::send_foreign(port.any_host(), target, envelope);
+  const Errc result = port.send_from_outside(target, envelope);
   if (result == Errc::ok) {
     port.leave();
   } else {

@@ -70,6 +70,9 @@ class Port {
   // Sends a raw message from whatever thread this is.
   [[nodiscard]] Errc send_from_anywhere(ActorId target, const RawMessage& message) noexcept;
 
+  // From outside of the system's threads, or of a loop's run. The envelope is from the depot.
+  [[nodiscard]] Errc send_from_outside(ActorId target, Envelope& envelope) noexcept;
+
   // At a quiet moment.
   [[nodiscard]] core::Ledger ledger() noexcept;
 

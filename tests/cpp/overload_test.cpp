@@ -89,6 +89,40 @@ TEST_P(AFullMailbox, DropNewestKeepsTheOldAndTellsTheObserver) {
   EXPECT_EQ(loop.seen().dead[0].reason, DeadLetterReason::overload);
 }
 
+TEST_P(AFullMailbox, DropNewestAnswersOkAlsoToTheOwnThreadOutsideOfARun) {
+  ClockedLoop loop;
+  std::vector<int> handled;
+  const auto sink =
+      loop.spawn_with<Sink>({.mailbox_cap = kCap, .overload = Overload::drop_newest}, &handled);
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(sink.send(Item{i}), Errc::ok) << i;
+  ASSERT_EQ(loop.seen().dead.size(), 4u) << "told at once";
+  EXPECT_EQ(loop.seen().dead[0].reason, DeadLetterReason::overload);
+  loop.settle();
+  EXPECT_EQ(handled, numbers(0, 8));
+  EXPECT_EQ(loop.kill(sink), Errc::ok);
+  loop.settle();
+}
+
+// The loop's observer hears everything on the loop's thread, so another one has to keep its
+// message.
+TEST(AFullMailboxOfALoop, ThatDropsTheNewestRefusesOtherThreads) {
+  ClockedLoop loop;
+  std::vector<int> handled;
+  const auto sink =
+      loop.spawn_with<Sink>({.mailbox_cap = kCap, .overload = Overload::drop_newest}, &handled);
+  std::thread other([&] {
+    for (int i = 0; i < 12; ++i) {
+      EXPECT_EQ(sink.send(Item{i}), i < static_cast<int>(kShare) ? Errc::ok : Errc::mailbox_full);
+    }
+  });
+  other.join();
+  EXPECT_TRUE(loop.seen().dead.empty());
+  loop.settle();
+  EXPECT_EQ(handled, numbers(0, 8));
+  EXPECT_EQ(loop.kill(sink), Errc::ok);
+  loop.settle();
+}
+
 TEST_P(AFullMailbox, DropOldestKeepsTheNewestShare) {
   ClockedLoop loop;
   const Outcome outcome = flood(loop, Overload::drop_oldest, 12);

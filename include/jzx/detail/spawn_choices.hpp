@@ -11,8 +11,10 @@ enum class Priority : uint8_t { critical, high, normal, low };
 
 // What a full mailbox does with one more message of a user. What the system sends always fits.
 enum class Overload : uint8_t {
-  refuse,       // the sender gets mailbox_full
-  drop_newest,  // the sender gets ok; the message is dead-lettered
+  refuse,  // the sender gets mailbox_full
+  // The sender gets ok; the message is dead-lettered. To an actor of a loop, other threads get
+  // mailbox_full, since the observer of a loop is called on the loop's thread only.
+  drop_newest,
   // The oldest are dead-lettered by the actor before its next turn; senders are refused at twice
   // the size.
   drop_oldest,
