@@ -173,6 +173,9 @@ typedef struct jzx_backoff_spec {
 
 typedef struct jzx_supervisor_init jzx_supervisor_init;
 
+/* For stop_within_ms: it is waited for as long as it takes. */
+#define JZX_NO_STOP_LIMIT 0xffffffffu
+
 /* Copied deeply. Supervisors may nest 64 deep, the outermost counted; more is
  * INVALID_ARG. */
 typedef struct jzx_child_spec {
@@ -184,6 +187,10 @@ typedef struct jzx_child_spec {
   const jzx_backoff_spec* backoff; /* NULL: restart at once */
   void* state;
   const jzx_supervisor_init* supervisor; /* not NULL: a nested supervisor; behavior is NULL */
+  /* How long it may take to end when its supervisor stops it; then it is killed, with all below it
+   * (JZX_EXIT_KILLED). A behaviour that runs is waited for. 0: 5000, or no limit for a nested
+   * supervisor, whose children have theirs. */
+  uint32_t stop_within_ms;
 } jzx_child_spec;
 
 typedef struct jzx_supervisor_spec {

@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -47,6 +48,9 @@ struct SupervisorOptions {
   uint32_t intensity = 3;  // restarts allowed in any period; the next one ends the supervisor
   std::chrono::milliseconds period{5000};
 };
+
+// For ChildSpec::stop_within(): a child that is asked to stop is waited for as long as it takes.
+inline constexpr std::chrono::milliseconds kNoStopLimit = std::chrono::milliseconds::max();
 
 struct Backoff {
   std::chrono::milliseconds initial{0};
@@ -163,6 +167,15 @@ class ChildSpec {
     stack_size_ = bytes;
     return std::move(*this);
   }
+  // How long it may take to end when it is stopped: with its group, with its supervisor, or because
+  // it is removed. 5 s if nothing is said; a supervisor has no limit then, since its children have
+  // theirs. When the time is up it is killed, with all below it: a fiber or a task that goes on
+  // waiting is left as it stands, and what it holds is not given back. A handler that runs, or code
+  // that computes, is waited for: no code is interrupted. Not of a child that ends by itself.
+  [[nodiscard]] ChildSpec stop_within(std::chrono::milliseconds limit) && {
+    stop_within_ = limit;
+    return std::move(*this);
+  }
   [[nodiscard]] ChildSpec backoff(const Backoff& spec) && {
     backoff_ = std::make_shared<Backoff>(spec);
     return std::move(*this);
@@ -184,6 +197,9 @@ class ChildSpec {
   // Who is bound to it, and its name, are not in there.
   [[nodiscard]] const detail::SpawnRequest& request() const noexcept { return request_; }
   [[nodiscard]] const Backoff* backoff_spec() const noexcept { return backoff_.get(); }
+  [[nodiscard]] std::optional<std::chrono::milliseconds> stop_limit() const noexcept {
+    return stop_within_;
+  }
 
  private:
   ChildSpec with_mode(ChildMode mode) {
@@ -202,6 +218,7 @@ class ChildSpec {
   ChildMode mode_ = ChildMode::permanent;
   detail::SpawnRequest request_;
   std::shared_ptr<Backoff> backoff_;
+  std::optional<std::chrono::milliseconds> stop_within_;
 };
 
 template <class A, class... Args>

@@ -36,7 +36,9 @@ struct MonitorRef {
 struct SpawnOptions {
   const char* name = nullptr;  // a label for people and observers
   uint32_t mailbox_cap = 0;    // 0: the loop's default
-  Pid supervisor{};            // hears of the end, and stops the actor with itself
+  // Hears of the end, and stops the actor with itself, for which that has 5 s; see
+  // ChildSpec::stop_within().
+  Pid supervisor{};
   Priority priority = Priority::normal;
   Overload overload = Overload::refuse;
   uint32_t high_water = 0;  // queued messages at which a turn tells the observer; 0: never

@@ -4,6 +4,7 @@
 #include "capi/loop_handle.hpp"
 #include "runtime/behaviour_child.hpp"
 
+namespace core = jzx::core;
 using jzx::Errc;
 using jzx::base::Allocator;
 using jzx::capi::Call;
@@ -12,6 +13,8 @@ using jzx::supervise::ChildSpec;
 using jzx::supervise::Plan;
 
 namespace {
+
+static_assert(JZX_NO_STOP_LIMIT == core::kNoStopLimit);
 
 jzx::supervise::BackoffSpec backoff_from(const jzx_backoff_spec& spec) noexcept {
   return {spec.initial_delay_ms, spec.max_delay_ms, spec.factor, spec.jitter_ms};
@@ -45,6 +48,11 @@ Plan* copy_plan(const Allocator& allocator, const jzx_supervisor_init& init) noe
 bool copy_child(const Allocator& allocator, const jzx_child_spec& spec, ChildSpec& copy) noexcept {
   copy.mode = static_cast<jzx::supervise::ChildMode>(spec.mode);
   copy.mailbox_cap = spec.mailbox_cap;
+  if (spec.stop_within_ms != 0) {
+    copy.stop_within_ms = spec.stop_within_ms;
+  } else if (spec.supervisor != nullptr) {
+    copy.stop_within_ms = core::kNoStopLimit;
+  }
   copy.has_backoff = spec.backoff != nullptr;
   if (copy.has_backoff) copy.backoff = backoff_from(*spec.backoff);
   if (spec.name != nullptr) {

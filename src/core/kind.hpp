@@ -59,6 +59,11 @@ class Kind {
   // failed; a body that must unwind first may answer suspended.
   virtual Outcome stop(Actor& actor, Turn& turn) const;
 
+  // In place of stop(), once its time to end is up. failed: it was given up in the middle of
+  // something; nothing of it will run again, and what that holds stays where it is. suspended: not
+  // before something that it has begun is over.
+  virtual Outcome kill(Actor& actor, Turn& turn) const;
+
   // Frees the body. Called exactly once, after the last of the above; all children are gone.
   virtual void destroy(Actor& actor, Host& host, ExitReason reason) const noexcept = 0;
 

@@ -1,5 +1,6 @@
 #include "core/lifecycle.hpp"
 
+#include <cstdio>
 #include <utility>
 
 #include "core/bonds.hpp"
@@ -35,10 +36,69 @@ bool has_children(System& system, Actor& actor) noexcept {
   return youngest_child(system, actor) != kNobody;
 }
 
-// Under the own lock: others may look at it there.
+// Under the own lock: others may look at it there. Its timer does not fire any more.
 Child* give_up_child_record(System& system, Actor& actor) noexcept {
-  Bonds hold(system.is_shared, actor);
-  return std::exchange(actor.child, nullptr);
+  Child* child = nullptr;
+  {
+    Bonds hold(system.is_shared, actor);
+    child = std::exchange(actor.child, nullptr);
+  }
+  if (child->limit_home != nullptr) (void)child->limit_home->disarm(*child);
+  return child;
+}
+
+// ---- how long it may take ----
+
+Child::Limit limit_of(const Actor& actor) noexcept {
+  if (actor.child == nullptr) return Child::Limit::none;
+  return actor.child->limit.load(std::memory_order_relaxed);  // as it says
+}
+bool is_out_of_time(const Actor& actor) noexcept { return limit_of(actor) >= Child::Limit::is_up; }
+
+ExitText why_killed(const Actor& actor) noexcept {
+  if (limit_of(actor) == Child::Limit::is_parents) return ExitText("killed with its parent");
+  char text[sizeof(ExitText)];
+  std::snprintf(text, sizeof(text), "it had not ended %u ms after it was asked to",
+                actor.child->stop_within_ms);
+  return ExitText(text);
+}
+
+void wake_child(Host& host, Actor& actor, ActorId id) noexcept {
+  if (host.wake(actor, generation_of(id)) == Wake::submit) host.submit(actor);
+}
+
+// The child is there: its timer is disarmed before its end is over.
+void time_is_up(base::Timer& timer, base::Executor& executor) {
+  auto& child = static_cast<Child&>(timer);
+  child.limit.store(Child::Limit::is_up, std::memory_order_relaxed);  // the next line publishes it
+  wake_child(static_cast<Host&>(executor), *child.actor, child.actor->id());
+}
+
+void begin_limit(Host& host, ActorId id) noexcept {
+  Actor* actor = host.system.actors.find(id);
+  if (actor == nullptr) return;
+  Bonds hold(host.system.is_shared, *actor);
+  if (!host.system.is_live(*actor, id) || actor->child == nullptr) return;
+  Child& child = *actor->child;
+  if (child.stop_within_ms == kNoStopLimit || child.limit_home != nullptr) return;
+  if (is_out_of_time(*actor)) return;  // with its parent
+  child.limit.store(Child::Limit::ticking, std::memory_order_relaxed);
+  child.limit_home = &host.timer_home();
+  child.limit_home->arm(child, child.stop_within_ms);
+}
+
+// With its parent, which is killed itself.
+void kill_child(Host& host, ActorId id) noexcept {
+  Actor* actor = host.system.actors.find(id);
+  if (actor == nullptr) return;
+  {
+    Bonds hold(host.system.is_shared, *actor);
+    if (!host.system.is_live(*actor, id) || actor->child == nullptr) return;
+    if (is_out_of_time(*actor)) return;
+    actor->child->limit.store(Child::Limit::is_parents, std::memory_order_relaxed);
+  }
+  (void)request_exit(host, id, ExitReason::killed);
+  wake_child(host, *actor, id);  // it may have been asked before, and wait
 }
 
 // The parent is not told.
@@ -244,9 +304,13 @@ void abandon_family(Host& host, Actor& head) noexcept {
 }
 
 // One child at a time, the youngest first; its end brings us back here.
-void stop_child(Host& host, Actor& actor, ActorId youngest) noexcept {
-  // no_such_actor: it was asked before, and is on its way out.
-  (void)request_exit(host, youngest, ExitReason::normal);
+void end_youngest(Host& host, Actor& actor, ActorId youngest) noexcept {
+  if (is_out_of_time(actor)) {
+    kill_child(host, youngest);
+  } else {
+    // no_such_actor: it was asked before, and is on its way out.
+    (void)stop_child(host, youngest);
+  }
   end_in_a_later_turn(host, actor, true);
 }
 
@@ -264,10 +328,12 @@ void stop_child(Host& host, Actor& actor, ActorId youngest) noexcept {
   if (youngest == kNobody) return finish_end(host, actor, reason, text);
   actor.relations->exit_reason = reason;
   actor.relations->exit_text = text;
-  stop_child(host, actor, youngest);
+  end_youngest(host, actor, youngest);
 }
 
 }  // namespace
+
+Child::Child() noexcept : Timer(&time_is_up) {}
 
 void end_child_record(Notice& record, Host& host) {
   auto& child = static_cast<Child&>(record);
@@ -305,13 +371,31 @@ Errc request_exit(Host& host, ActorId id, ExitReason reason) noexcept {
   return Errc::ok;
 }
 
+Errc stop_child(Host& host, ActorId child) noexcept {
+  begin_limit(host, child);
+  return request_exit(host, child, ExitReason::normal);
+}
+
+// Who is above it is there, with its record, for as long as it is: everybody waits for its
+// children.
+bool has_time_left(const Actor& actor) noexcept {
+  for (const Actor* one = &actor; one->child != nullptr; one = one->child->parent) {
+    if (limit_of(*one) == Child::Limit::ticking) return true;
+  }
+  return false;
+}
+
 void obey_exit_request(Host& host, Actor& actor) noexcept {
   Turn turn(host, actor);
   host.set_acting(actor.id());
   const Ending because(host, actor.state.requested_reason(), kNoText);
-  const Outcome outcome = actor.kind->stop(actor, turn);
+  const bool is_late = is_out_of_time(actor);
+  const Outcome outcome = is_late ? actor.kind->kill(actor, turn) : actor.kind->stop(actor, turn);
   turn.finish();
   host.set_acting(kNobody);
+  if (is_late && outcome == Outcome::failed) {
+    return begin_end(host, actor, ExitReason::killed, why_killed(actor));
+  }
   if (outcome == Outcome::stopped || outcome == Outcome::failed) {
     return begin_end(host, actor, actor.state.requested_reason(), kNoText);
   }
@@ -328,10 +412,14 @@ void begin_end(Host& host, Actor& actor, ExitReason reason, const ExitText& text
 
 void continue_end(Host& host, Actor& actor) noexcept {
   if (actor.status != Status::stopping) return retire(host, actor);
+  if (is_out_of_time(actor)) {
+    actor.relations->exit_reason = ExitReason::killed;
+    actor.relations->exit_text = why_killed(actor);
+  }
   const Ending because(host, actor.relations->exit_reason, actor.relations->exit_text);
   drain_mailbox(host, actor, DeadLetterReason::target_gone);
   const ActorId youngest = youngest_child(host.system, actor);
-  if (youngest != kNobody) return stop_child(host, actor, youngest);
+  if (youngest != kNobody) return end_youngest(host, actor, youngest);
   finish_end(host, actor, actor.relations->exit_reason, actor.relations->exit_text);
 }
 

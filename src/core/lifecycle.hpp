@@ -13,6 +13,7 @@
 #include <jzx/errc.hpp>
 
 #include "core/host.hpp"
+#include "core/relations.hpp"
 
 namespace jzx::core {
 
@@ -26,6 +27,7 @@ struct SpawnOptions {
   bool first_turn = false;     // Kind::start() is wanted
   bool is_supervisor = false;
   bool is_quiet = false;  // ends with its parent, which is not told of its end
+  uint32_t stop_within_ms = kUsualStopLimitMs;  // see stop_child()
   base::Priority priority = base::Priority::normal;
   uint8_t home = base::kAnyWorker;
   Overload overload = Overload::refuse;
@@ -57,6 +59,15 @@ void abort_start(Host& host, ActorId id) noexcept;
 
 // Takes effect before its next message. no_such_actor: gone, or asked before.
 [[nodiscard]] Errc request_exit(Host& host, ActorId id, ExitReason reason) noexcept;
+
+// A parent asks its child to end, and waits for that. When the child's time is up it is killed,
+// with all below it: see Kind::kill(). Also for one that ends already, and was not asked by its
+// parent. no_such_actor: as request_exit(); the time runs all the same.
+Errc stop_child(Host& host, ActorId child) noexcept;
+
+// In its own turn, of one that is to end: is its time limited, or that of one above it, and some is
+// left? A body that does not end for all it is told may rest: it gets a turn when the time is up.
+[[nodiscard]] bool has_time_left(const Actor& actor) noexcept;
 
 // ---- for the turn ----
 

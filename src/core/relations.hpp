@@ -22,13 +22,31 @@ namespace jzx::core {
 
 // ---- parent and child ----
 
+// How long a child may take to end once its parent waits for that; see stop_child().
+inline constexpr uint32_t kNoStopLimit = UINT32_MAX;
+inline constexpr uint32_t kUsualStopLimitMs = 5000;
+
 struct InChildren {};
-struct Child : Notice, base::ListNode<InChildren> {
+// The timer is that of the limit: it is here so that it needs no memory when it is armed.
+struct Child : Notice, base::ListNode<InChildren>, base::Timer {
+  enum class Limit : uint8_t {
+    none,        // nobody waits for its end, or for as long as it takes
+    ticking,     //
+    is_up,       // it is to be killed
+    is_parents,  // that was up: it is to be killed with its parent
+  };
+
+  Child() noexcept;
+  using base::ListNode<InChildren>::unlink;
+
   Actor* parent = nullptr;  // hears of the end
   Actor* actor = nullptr;
-  void* mark = nullptr;        // the parent's own
-  bool is_supervisor = false;  // its failure is its parent's failure
-  bool is_quiet = false;       // the parent is not told of its end
+  void* mark = nullptr;  // the parent's own
+  uint32_t stop_within_ms = kNoStopLimit;
+  base::Atomic<Limit> limit{Limit::none};  // a flag on its own: whoever changes it wakes the child
+  Host* limit_home = nullptr;              // whose timer it is, once it was armed; under the lock
+  bool is_supervisor = false;              // its failure is its parent's failure
+  bool is_quiet = false;                   // the parent is not told of its end
   ChildExit exit;
 };
 

@@ -26,6 +26,7 @@ Errc make_child(System& system, Actor& parent, const SpawnOptions& options, Chil
   out->mark = options.child_mark;
   out->is_supervisor = options.is_supervisor;
   out->is_quiet = options.is_quiet;
+  out->stop_within_ms = options.stop_within_ms;
   return Errc::ok;
 }
 

@@ -8,6 +8,7 @@ namespace jzx::core {
 
 Outcome Kind::start(Actor&, Turn&) const { return Outcome::wants_mail; }
 Outcome Kind::stop(Actor&, Turn&) const { return Outcome::stopped; }
+Outcome Kind::kill(Actor& actor, Turn& turn) const { return stop(actor, turn); }
 
 Outcome Turn::fail(ExitReason reason, std::string_view text) noexcept {
   host.exit_reason = reason;

@@ -125,6 +125,13 @@ Errc fill_spec(detail::Port& port, const ChildSpec& spec, int depth, supervise::
   out.priority = static_cast<base::Priority>(request.priority);
   out.home = request.home;
   out.overload = static_cast<core::Overload>(request.overload);
+  const bool is_supervisor =
+      spec.maker() == nullptr && spec.fiber_maker() == nullptr && spec.task_maker() == nullptr;
+  if (spec.stop_limit().has_value()) {
+    out.stop_within_ms = whole_ms(*spec.stop_limit());  // kNoStopLimit is more than that can say
+  } else if (is_supervisor) {
+    out.stop_within_ms = core::kNoStopLimit;
+  }
   if (const Backoff* backoff = spec.backoff_spec()) {
     out.has_backoff = true;
     out.backoff = {whole_ms(backoff->initial), whole_ms(backoff->max), backoff->factor,

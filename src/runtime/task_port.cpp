@@ -139,6 +139,7 @@ WaitEnd run_in_fiber(kinds::Fiber& fiber, std::coroutine_handle<> first, TaskRoo
     end = why;
   };
   while (!own.run()) {
+    if (own.is_between_waits()) fiber.let_others_run();
     while (!own.can_go_on()) {
       if (end == WaitEnd::done && deadline.has_passed()) {
         stop_for(WaitEnd::late);

@@ -44,6 +44,7 @@ struct ChildSpec {
   base::Priority priority = base::Priority::normal;
   uint8_t home = base::kAnyWorker;  // kSomeWorker: the one of the first start, from then on
   core::Overload overload = core::Overload::refuse;
+  uint32_t stop_within_ms = core::kUsualStopLimitMs;
   bool has_backoff = false;
   BackoffSpec backoff;
 

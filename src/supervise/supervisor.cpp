@@ -191,6 +191,7 @@ Errc Supervisor::start_one(ChildSlot& slot) noexcept {
   options.priority = slot.spec.priority;
   options.home = slot.spec.home = core::settle_home(*host_, slot.spec.home);
   options.overload = slot.spec.overload;
+  options.stop_within_ms = slot.spec.stop_within_ms;
   if (const Errc made = slot.spec.factory->make(*host_, options); made != Errc::ok) return made;
   ActorId id = core::kNobody;
   if (const Errc spawned = core::spawn(*host_, options, id); spawned != Errc::ok) {
@@ -331,7 +332,7 @@ bool Supervisor::continue_group_stop() noexcept {
     if (slot.phase == Phase::stopping) return true;
     if (slot.phase != Phase::running) continue;
     // no_such_actor: it is ending by itself, for its own reason, and we shall hear of that.
-    if (ok(core::request_exit(*host_, slot.id, ExitReason::normal))) slot.phase = Phase::stopping;
+    if (ok(core::stop_child(*host_, slot.id))) slot.phase = Phase::stopping;
     return true;
   }
   if (group_leader_->phase == Phase::waiting) return true;
@@ -374,7 +375,7 @@ Errc Supervisor::add_child(ChildSpec& spec, ActorId& out) noexcept {
 
 Errc Supervisor::remove_child(ActorId child) noexcept {
   if (is_child(child)) {
-    (void)core::request_exit(*host_, child, ExitReason::normal);  // else it ends already
+    (void)core::stop_child(*host_, child);  // else it ends already
     return Errc::ok;
   }
   // It may be down, waiting to be started again.

@@ -8,6 +8,8 @@
 //             └──▶ one_for_all, rest_for_one: stop the others concerned, the youngest first, each
 //                  after the one before is gone; wait out one backoff; start them in start order
 //
+// A child that is stopped has so long to end, and is then killed by the core: core::stop_child().
+//
 // A start that fails (its init refuses, no slot, no memory) counts as a failure of that child.
 //
 // Where several workers share a system its turns may be anywhere, and others may ask it for its

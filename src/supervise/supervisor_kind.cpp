@@ -116,6 +116,7 @@ Errc spawn_supervisor(core::Host& host, Plan& plan, bool owns_plan, core::ActorI
   HoldingBack hold(host);
   core::SpawnOptions options;
   options.parent = parent;
+  options.stop_within_ms = core::kNoStopLimit;  // its children have theirs
   if (const Errc made = make_body(host, plan, owns_plan, options); made != Errc::ok) {
     if (owns_plan) plan.dispose(host.system.allocator);
     return made;

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "capi/loop_handle.hpp"
 #include "jzx/jzx.h"
+#include "supervise/supervisor.hpp"
 #include "support/test_loop.hpp"
 
 namespace jzx::testing {
@@ -137,6 +139,36 @@ TEST(SupervisorStart, RunsInitBeforeTheFirstMessageOfEveryRestart) {
   loop.settle();
   EXPECT_EQ(second.log.size(), 1u);
   EXPECT_TRUE(first.log.empty());
+}
+
+// The spec of a child, as the supervisor has it.
+uint32_t stop_limit_of(jzx_loop* loop, jzx_actor_id supervisor, size_t index) {
+  uint32_t limit_ms = 0;
+  EXPECT_EQ(supervise::visit(loop->port->any_host(), supervisor,
+                             [&](supervise::Supervisor& found) {
+                               limit_ms = found.slot_at(index)->spec.stop_within_ms;
+                               return Errc::ok;
+                             }),
+            Errc::ok);
+  return limit_ms;
+}
+
+TEST(SupervisorStart, TakesHowLongAChildMayStopOrTheUsualTime) {
+  TestLoop loop;
+  script = InitScript{};
+  const std::vector<jzx_child_spec> inner_children = {init_spec()};
+  const jzx_supervisor_init inner = family(inner_children);
+  std::vector<jzx_child_spec> children = {init_spec(), init_spec(), init_spec(), nested_spec(inner),
+                                          nested_spec(inner)};
+  children[1].stop_within_ms = 7;
+  children[2].stop_within_ms = JZX_NO_STOP_LIMIT;
+  children[4].stop_within_ms = 8;
+  const jzx_actor_id top = loop.spawn_supervisor(family(children));
+  EXPECT_EQ(stop_limit_of(loop, top, 0), 5000u);
+  EXPECT_EQ(stop_limit_of(loop, top, 1), 7u);
+  EXPECT_EQ(stop_limit_of(loop, top, 2), JZX_NO_STOP_LIMIT);
+  EXPECT_EQ(stop_limit_of(loop, top, 3), JZX_NO_STOP_LIMIT) << "its children have limits";
+  EXPECT_EQ(stop_limit_of(loop, top, 4), 8u);
 }
 
 class RefusedStart : public ::testing::TestWithParam<jzx_behavior_result> {};

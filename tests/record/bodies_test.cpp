@@ -99,6 +99,24 @@ TEST(ReplayOfBodies, SupervisorsRestartAfterTheSameJitter) {
   });
 }
 
+// The limit of a child that is stopped is a timer like others.
+TEST(ReplayOfBodies, AChildThatDoesNotStopIsKilledWhenItWas) {
+  const auto wait_deaf = [](Log* log) {
+    log->push_back("is deaf");
+    for (;;) {
+      try {
+        (void)receive([](Sealed) {});
+      } catch (...) {  // NOLINT: this is what it must not do
+      }
+    }
+  };
+  expect_same(6, [wait_deaf](SystemFace& system, Log* log) {
+    (void)system.supervise(
+        {.strategy = Strategy::one_for_all, .intensity = 10},
+        {child_fn("deaf", [=] { wait_deaf(log); }).stop_within(2ms), child<Child>("child", log)});
+  });
+}
+
 struct Named {
   Log* log;
   std::string name;

@@ -98,7 +98,10 @@ class Nursery {
 
   // Runs whatever can be. False: all chains have ended. Else await bell().
   [[nodiscard]] bool run_ready() {
-    while (ReadyNode* node = ready_.take_all()) {
+    is_resting_ = false;
+    while (!is_resting_) {
+      ReadyNode* node = ready_.take_all();
+      if (node == nullptr) break;
       while (node != nullptr) {
         ReadyNode& now = *std::exchange(node, node->next_ready);
         if (&now == &stop_) {
@@ -129,7 +132,11 @@ class Nursery {
   // True: the coroutine is suspended until it rings.
   [[nodiscard]] bool wait(TaskRoot& root, std::coroutine_handle<> who) {
     ::new (&bell_) NurseryBell(*this);
-    if (!ready_.begin_wait()) return false;
+    if (!ready_.begin_wait()) {
+      if (!is_resting_) return false;
+      root.forget_awaited();  // it waits for nothing
+      return root.rests(who);
+    }
     return root.wait_for(bell_, who) == TaskRoot::Waiting::suspended;
   }
 
@@ -137,7 +144,11 @@ class Nursery {
   friend class ChildChain;
 
   void run(ChildChain& chain) {
-    if (!chain.can_go_on() || !chain.run()) return;
+    if (!chain.can_go_on()) return;
+    if (!chain.run()) {
+      is_resting_ |= chain.is_between_waits();
+      return;
+    }
     (chain.before_ != nullptr ? chain.before_->after_ : chains_) = chain.after_;
     if (chain.after_ != nullptr) chain.after_->before_ = chain.before_;
     chain.finish_(chain);
@@ -151,6 +162,7 @@ class Nursery {
   ReadyNode stop_;
   std::atomic<bool> is_stop_noted_{false};
   bool is_stopping_ = false;
+  bool is_resting_ = false;  // one of them does not listen: others get their turns first
   ChildChain* chains_ = nullptr;
   NurseryBell bell_;
 };

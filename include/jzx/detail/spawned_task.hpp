@@ -37,6 +37,7 @@ struct SpawnedTask : TaskRoot {
   void* actor = nullptr;
   void* host = nullptr;
   uint32_t generation = 0;
+  bool is_given_up = false;
 };
 
 // The record is the actor's; if the answer is not ok it has been destroyed.

@@ -15,6 +15,10 @@
 // makes of tail calls. The next one is said on the runner's stack, and not in the root: a coroutine
 // that waits may be woken, and the root run by another thread, before this one is back in its loop.
 //
+// A chain that was asked to stop and awaits again all the same gets its answer at once, but not
+// for ever: now and then it is suspended all the same, and woken at once, so that others get their
+// turns and whoever runs it sees that it does not listen.
+//
 // The bell: who wakes still uses the runner while he does so. The runner does not go on before it
 // has rung, which is a few instructions of another thread away, and so cannot end under it.
 //
@@ -86,6 +90,7 @@ class TaskRoot {
     Run run{std::exchange(waiting_, nullptr)};
     bell_.store(Bell::quiet, std::memory_order_relaxed);  // the runner's own, until it waits
     run_ = &run;
+    is_between_waits_ = false;
     do {
       run.transfers_left = kTransfers;
       std::exchange(run.next, nullptr).resume();
@@ -138,6 +143,26 @@ class TaskRoot {
   [[nodiscard]] bool take_throw() noexcept { return std::exchange(throws_, false); }
   [[nodiscard]] bool is_stop_requested() const noexcept { return tether_.is_cancelled(); }
 
+  // How often it has waited after it was asked to stop.
+  [[nodiscard]] uint32_t waits_in_vain() const noexcept { return waits_in_vain_; }
+  // It was told often enough.
+  [[nodiscard]] bool is_deaf() const noexcept { return waits_in_vain_ >= kDeaf; }
+  // At the end of its system nothing but leaving it as it is ends it.
+  [[nodiscard]] bool is_hopeless() const noexcept {
+    return is_between_waits_ && waits_in_vain_ >= 10 * kDeaf;
+  }
+  // It does not listen, and lets others run before it is told again: it waits for nothing.
+  [[nodiscard]] bool is_between_waits() const noexcept { return is_between_waits_; }
+  // One more wait in vain, by a coroutine that would go on at once. True: it is suspended instead,
+  // and goes on later.
+  [[nodiscard]] bool rests(std::coroutine_handle<> who) noexcept {
+    if (++waits_in_vain_ % kWaitsInATurn != 0) return false;
+    is_between_waits_ = true;
+    waiting_ = who;
+    wake();
+    return true;
+  }
+
   // One for the chain; it goes with the root.
   void set_stop_watch(StopWatch& watch) {
     watch_.store(&watch, std::memory_order_relaxed);  // published by the next line
@@ -188,6 +213,8 @@ class TaskRoot {
   };
   // Few: without tail calls they nest, and a sanitizer's frames are large for a fiber's stack.
   static constexpr uint32_t kTransfers = 8;
+  static constexpr uint32_t kWaitsInATurn = 16;
+  static constexpr uint32_t kDeaf = 1024;
 
   // It was asked to stop before it began to wait.
   [[nodiscard]] Waiting wait_cancelled(FutureCore& core) {
@@ -197,15 +224,18 @@ class TaskRoot {
     if (can_cancel) core.cancel(core);
     const bool is_there = leave_cancellable(core);
     const bool is_over = is_there || (!can_cancel && core.handover.take_back());
+    const bool is_taken_back = is_over && !is_there;
     switch (tether_.end_cancel(is_over)) {
       case Cancelled::nothing:
         return Waiting::suspended;
       case Cancelled::go_on:
-        return Waiting::came;
+        return rests(waiting_) ? Waiting::suspended : Waiting::came;
       case Cancelled::taken_back:
         break;
     }
-    return is_there ? Waiting::came : Waiting::taken_back;
+    if (is_taken_back) awaited_ = nullptr;
+    if (rests(waiting_)) return Waiting::suspended;
+    return is_taken_back ? Waiting::taken_back : Waiting::came;
   }
   // Nobody may look at the future by the edge once it may be the promise's end's.
   void leave_edge() noexcept {
@@ -233,6 +263,8 @@ class TaskRoot {
   Tether<> tether_;
   std::atomic<Bell> bell_{Bell::quiet};
   bool throws_ = false;
+  bool is_between_waits_ = false;
+  uint32_t waits_in_vain_ = 0;
   std::atomic<StopWatch*> watch_{nullptr};
 };
 

@@ -1,7 +1,9 @@
 #include "kinds/coroutine/coroutine.hpp"
 
+#include "base/leave.hpp"
 #include "core/guard.hpp"
 #include "core/host.hpp"
+#include "core/lifecycle.hpp"
 #include "core/turn.hpp"
 
 namespace jzx::kinds {
@@ -38,13 +40,25 @@ class CoroutineKind final : public core::Kind {
     SpawnedTask& task = task_of(actor);
     if (task.actor == nullptr) return Outcome::stopped;  // it has not begun
     task.request_stop();  // whoever ends its wait may be waking it now, by the host it has
+    // It would only be told in vain again, until it is killed.
+    if (task.is_deaf() && core::has_time_left(actor)) return Outcome::suspended;
     const Outcome outcome = go_on(task, turn);
     return outcome == Outcome::failed ? Outcome::stopped : outcome;  // it was asked to end
   }
 
+  // It is told once more.
+  Outcome kill(Actor& actor, Turn& turn) const override {
+    SpawnedTask& task = task_of(actor);
+    const Outcome outcome = stop(actor, turn);
+    if (!is_running(task) || !task.is_between_waits()) return outcome;
+    task.is_given_up = true;
+    return Outcome::failed;
+  }
+
   void destroy(Actor& actor, core::Host& host, ExitReason) const noexcept override {
     SpawnedTask& task = task_of(actor);
-    if (task.actor != nullptr && !has_ended(task)) end_with_system(actor, host, task);
+    if (is_running(task) && !task.is_given_up) end_with_system(actor, host, task);
+    if (is_running(task)) return base::leave_for_good(&task);
     task.type.destroy(task);
   }
 
@@ -68,6 +82,9 @@ class CoroutineKind final : public core::Kind {
 
  private:
   static bool has_ended(const SpawnedTask& task) noexcept { return task.host == nullptr; }
+  static bool is_running(const SpawnedTask& task) noexcept {
+    return task.actor != nullptr && !has_ended(task);
+  }
 
   static Outcome go_on(SpawnedTask& task, Turn& turn) noexcept {
     if (!task.can_go_on()) return Outcome::suspended;
@@ -84,7 +101,9 @@ class CoroutineKind final : public core::Kind {
   static void end_with_system(Actor& actor, core::Host& host, SpawnedTask& task) noexcept {
     Turn turn(host, actor);
     task.request_stop();  // task.host stays: see stop()
-    while (go_on(task, turn) == Outcome::suspended) host.system.look_outside();
+    while (go_on(task, turn) == Outcome::suspended && !task.is_hopeless()) {
+      host.system.look_outside();
+    }
   }
 };
 

@@ -11,6 +11,7 @@
 
 #include <jzx/detail/task_root.hpp>
 
+#include "base/leave.hpp"
 #include "core/guard.hpp"
 #include "kinds/fiber/deadline.hpp"
 #include "kinds/fiber/host_stacks.hpp"
@@ -137,8 +138,17 @@ void Fiber::prepare_to_leave(Outcome outcome) noexcept {
 void Fiber::put_aside() noexcept {
   if (turn_->in_hand() == nullptr) [[likely]]
     return;
-  [[maybe_unused]] const Envelope* held = turn_->hold();
+  Envelope* held = turn_->hold();
   JZX_ASSERT(held != nullptr);  // nobody nests thousands of handlers that wait
+  held->next = set_aside_;
+  set_aside_ = held;
+}
+
+void Fiber::drop_set_aside(core::Host& host, Actor& owner) noexcept {
+  while (set_aside_ != nullptr) {
+    Envelope& envelope = *std::exchange(set_aside_, set_aside_->next);
+    core::drop_held(host, owner, envelope);
+  }
 }
 
 bool Fiber::suspend(const FiberWait* wait) noexcept {
@@ -200,8 +210,12 @@ void Fiber::note_wait_in_vain() noexcept {
                  own.label != nullptr ? own.label : type_->name,
                  static_cast<unsigned long long>(own.id()), waits_in_vain_);
   }
+  is_between_waits_ = true;
   give_way();
+  is_between_waits_ = false;
 }
+
+bool Fiber::is_deaf() const noexcept { return waits_in_vain_ >= kWaitsInVain; }
 
 void Fiber::give_way() noexcept {
   prepare_to_leave(Outcome::budget_spent);
@@ -296,11 +310,29 @@ class FiberKind final : public core::Kind {
     Fiber& fiber = fiber_of(actor);
     if (!fiber.has_started()) return Outcome::stopped;
     fiber.ask_to_end();
+    // It would only be told in vain again, until it is killed.
+    if (fiber.is_deaf() && core::has_time_left(actor)) return Outcome::suspended;
     return fiber.run(turn);
+  }
+
+  // It is told once more.
+  Outcome kill(Actor& actor, Turn& turn) const override {
+    Fiber& fiber = fiber_of(actor);
+    const Outcome outcome = stop(actor, turn);
+    if (!fiber.has_started() || fiber.has_ended()) return Outcome::stopped;
+    if (!fiber.is_between_waits()) return outcome;
+    fiber.give_up();
+    return Outcome::failed;
   }
 
   void destroy(Actor& actor, core::Host& host, ExitReason) const noexcept override {
     Fiber& fiber = fiber_of(actor);
+    if (fiber.is_given_up()) {
+      fiber.drop_mail(host, actor);
+      fiber.drop_set_aside(host, actor);
+      base::leave_for_good_what_is_on(fiber.stack().low, fiber.stack().top);
+      return stacks_of(host.system)->memory.note_given_up();
+    }
     if (fiber.has_started() && !fiber.has_ended()) unwind(actor, host, fiber);
     fiber.drop_mail(host, actor);
     fiber.destroy_body();

@@ -127,11 +127,21 @@ class Fiber : public Switch, private RunningStack {
   [[nodiscard]] bool goes_on_without_mail() const noexcept;
   // How often it has waited since.
   [[nodiscard]] uint32_t waits_in_vain() const noexcept { return waits_in_vain_; }
+  // It was told often enough, and does not listen.
+  [[nodiscard]] bool is_deaf() const noexcept;
+  // It lets others run before it is told again, and waits for nothing.
+  [[nodiscard]] bool is_between_waits() const noexcept { return is_between_waits_; }
+  // Its frames are left as they are, for good: others may refer to them. So the stack is not used
+  // again, and the body not ended.
+  void give_up() noexcept { is_given_up_ = true; }
+  [[nodiscard]] bool is_given_up() const noexcept { return is_given_up_; }
   // Dead-letters what was kept.
   void drop_mail(core::Host& host, core::Actor& owner) noexcept {
     if (kept_.has_memory()) [[unlikely]]
       drop_kept(host, owner);
   }
+  // The same of the messages whose handlers were given up.
+  void drop_set_aside(core::Host& host, core::Actor& owner) noexcept;
   // Out of what was kept; nullptr: there is none of a user's.
   [[nodiscard]] Envelope* give_up_oldest() noexcept;
   [[nodiscard]] std::vector<const Envelope*> kept_mail() const { return kept_.list(); }
@@ -154,6 +164,12 @@ class Fiber : public Switch, private RunningStack {
   [[nodiscard]] bool suspend(const FiberWait* wait) noexcept;
   // The same for one that is to end, and waits for the end of what it has cancelled.
   void suspend_to_the_end() noexcept;
+  // A chain that it runs does not listen to being asked to stop.
+  void let_others_run() noexcept {
+    if (is_asked_to_end) return note_wait_in_vain();
+    note_resumed();
+    give_way();
+  }
   // For the wait that follows.
   [[nodiscard]] core::Waker waker() const noexcept {
     return {&turn_->actor, core::generation_of(id()), &turn_->host};
@@ -213,7 +229,8 @@ class Fiber : public Switch, private RunningStack {
   core::Turn* turn_;  // a new one for every turn
   const detail::FiberType* type_;
   KeptMail kept_;
-  Deadline deadline_;                // of the wait it is in
+  Envelope* set_aside_ = nullptr;  // messages whose handlers wait, the innermost first
+  Deadline deadline_;              // of the wait it is in
   const FiberWait* wait_ = nullptr;  // while it is suspended in one that can be asked
   uint32_t waits_in_vain_ = 0;
   uint32_t polls_ = 0;  // that found nothing
@@ -224,6 +241,8 @@ class Fiber : public Switch, private RunningStack {
   bool is_past_body_ = false;
   bool is_asked_to_throw_ = false;
   bool has_body_ = false;
+  bool is_between_waits_ = false;
+  bool is_given_up_ = false;
   bool wants_exit_ = false;  // by exit(), or by what it threw
   const bool is_measured_;
   const bool has_canary_;

@@ -185,6 +185,9 @@ inline void Fiber::end_receive(Envelope& envelope) noexcept {
   if (turn_->in_hand() == &envelope) {
     turn_->finish();
   } else {
+    Envelope** place = &set_aside_;  // mostly the innermost
+    while (*place != &envelope) place = &(*place)->next;
+    *place = envelope.next;
     turn_->finish_held(envelope);
   }
 }

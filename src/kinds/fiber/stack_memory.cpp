@@ -74,6 +74,12 @@ StackMemory::~StackMemory() {
   }
 }
 
+void StackMemory::note_given_up() noexcept {
+  const std::lock_guard hold(mutex_);
+  --counts_.in_use;
+  ++counts_.given_up;
+}
+
 StackBatch StackMemory::take_batch(StackClass stack_class, uint32_t want) noexcept {
   JZX_ASSERT(want > 0 && want <= kStackBatch);
   Shelf& shelf = shelves_[static_cast<size_t>(stack_class)];

@@ -168,7 +168,8 @@ struct MappingForecast {
 
 struct StackCounts {
   uint64_t slabs = 0;
-  uint64_t in_use = 0;  // with those in pools
+  uint64_t in_use = 0;    // with those in pools
+  uint64_t given_up = 0;  // never given back: what is on them stays until the memory ends
   uint64_t warm = 0;
   uint64_t cold = 0;
 };
@@ -182,6 +183,8 @@ class StackMemory {
 
   // Up to `want` stacks, at most kStackBatch. None: no memory, no address space, or the limit.
   [[nodiscard]] StackBatch take_batch(StackClass stack_class, uint32_t want = kStackBatch) noexcept;
+  // One that was taken is not given back.
+  void note_given_up() noexcept;
   void give_batch(StackClass stack_class, const StackBatch& batch) noexcept;
 
   // Of the slab that would be made next.

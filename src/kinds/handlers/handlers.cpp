@@ -89,7 +89,18 @@ class HandlersKind final : public core::Kind {
   }
 
   Outcome stop(Actor& actor, Turn& turn) const override {
-    return is_extended_ ? stop_handlings(actor, turn) : Outcome::stopped;
+    if (!is_extended_) return Outcome::stopped;
+    // They would only be told in vain again, until the actor is killed.
+    const bool is_deaf = extras_of(actor).handlings.are_deaf() && core::has_time_left(actor);
+    return is_deaf ? Outcome::suspended : stop_handlings(actor, turn);
+  }
+
+  // Those that wait are told once more.
+  Outcome kill(Actor& actor, Turn& turn) const override {
+    const Outcome outcome = stop(actor, turn);
+    if (outcome == Outcome::stopped) return outcome;
+    if (!extras_of(actor).handlings.are_between_waits()) return outcome;
+    return give_up_handlings(actor, turn.host), Outcome::failed;
   }
 
   void destroy(Actor& actor, core::Host& host, ExitReason reason) const noexcept override;
@@ -390,7 +401,15 @@ class HandlersKind final : public core::Kind {
   // What they wait for may only end with a look at the outside world.
   static void end_with_system(Actor& actor, core::Host& host) noexcept {
     Turn turn(host, actor);
-    while (stop_handlings(actor, turn) != Outcome::stopped) host.system.look_outside();
+    while (stop_handlings(actor, turn) != Outcome::stopped) {
+      if (extras_of(actor).handlings.are_hopeless()) return give_up_handlings(actor, host);
+      host.system.look_outside();
+    }
+  }
+
+  static void give_up_handlings(Actor& actor, core::Host& host) noexcept {
+    extras_of(actor).handlings.give_up(
+        [&](Envelope& envelope) { core::drop_held(host, actor, envelope); });
   }
 
   static const HandlersKind& kind_for(bool has_started, bool is_extended) noexcept;

@@ -13,6 +13,7 @@
 #include <jzx/detail/handling.hpp>
 
 #include "base/assert.hpp"
+#include "base/leave.hpp"
 #include "base/mpsc_stack.hpp"
 #include "core/turn.hpp"
 
@@ -71,6 +72,28 @@ class Handlings {
     for (Handling* one = newest_; one != nullptr; one = one->older) one->request_stop();
   }
 
+  // There are some, which were told to stop often enough, and wait for nothing.
+  [[nodiscard]] bool are_deaf() const noexcept {
+    return !is_empty() &&
+           all([](const Handling& one) { return one.is_between_waits() && one.is_deaf(); });
+  }
+  [[nodiscard]] bool are_between_waits() const noexcept {
+    return all([](const Handling& one) { return one.is_between_waits(); });
+  }
+  [[nodiscard]] bool are_hopeless() const noexcept {
+    return all([](const Handling& one) { return one.is_hopeless(); });
+  }
+  // They are left as they are, for good. Their messages are the caller's, the newest first.
+  template <class EndMessage>
+  void give_up(EndMessage&& end_message) noexcept {
+    while (newest_ != nullptr) {
+      Handling& gone = *newest_;
+      newest_ = gone.older;
+      base::leave_for_good(&gone);
+      end_message(*gone.envelope);
+    }
+  }
+
   // ---- how the actor will have ended ----
 
   [[nodiscard]] bool is_ending() const noexcept { return is_ending_; }
@@ -93,6 +116,13 @@ class Handlings {
   }
 
  private:
+  template <class Is>
+  [[nodiscard]] bool all(Is&& is) const noexcept {
+    const Handling* one = newest_;
+    while (one != nullptr && is(*one)) one = one->older;
+    return one == nullptr;
+  }
+
   base::MpscStack<Handling, &Handling::next> woken_;
   Handling* ready_ = nullptr;  // the oldest first
   Handling* newest_ = nullptr;
