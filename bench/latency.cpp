@@ -286,8 +286,8 @@ void burst_million(benchmark::State& state) {
     BENCH_CHECK_COUNT(sum, kBurst * (kBurst - 1) / 2);
     if (items == 0) peak_bytes = (peak - before) / static_cast<double>(kBurst);
     if (items == 0) {
-      kept_bytes = (static_cast<double>(bench::resident_bytes()) - before) /
-                   static_cast<double>(kBurst);
+      kept_bytes =
+          (static_cast<double>(bench::resident_bytes()) - before) / static_cast<double>(kBurst);
     }
     items += kBurst;
   }

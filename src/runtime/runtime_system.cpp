@@ -1,9 +1,6 @@
 #include "runtime/runtime_system.hpp"
 
-#include <linux/futex.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +8,7 @@
 #include <cstdio>
 #include <iterator>
 
+#include "base/futex.hpp"
 #include "core/lifecycle.hpp"
 #include "runtime/waiting_get.hpp"
 
@@ -192,7 +190,7 @@ void RuntimeSystem::stop_workers() noexcept {
 void RuntimeSystem::ring() noexcept {
   const int outer_errno = errno;                  // of the code that a signal interrupted
   bell_.fetch_add(1, std::memory_order_release);  // what it is rung for is seen by who heard it
-  ::syscall(SYS_futex, &bell_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+  base::futex_wake(bell_, INT_MAX);
   errno = outer_errno;
 }
 
@@ -205,8 +203,7 @@ bool RuntimeSystem::wait_for_bell(uint32_t heard, uint64_t deadline_ns) noexcept
     timeout.tv_nsec = static_cast<long>((deadline_ns - now_ns) % 1'000'000'000u);
   }
   // Comes back at once if the bell has been rung meanwhile, and may come back for nothing.
-  ::syscall(SYS_futex, &bell_, FUTEX_WAIT_PRIVATE, heard,
-            deadline_ns != base::kNever ? &timeout : nullptr, nullptr, 0);
+  base::futex_wait(bell_, heard, deadline_ns != base::kNever ? &timeout : nullptr);
   return true;
 }
 

@@ -55,9 +55,10 @@ class BusyRig : public Rig {
 
 class Alarm : public base::Timer {
  public:
-  Alarm() : Timer([](base::Timer& self, base::Executor& executor) {
-              static_cast<Alarm&>(self).fired_ns = executor.now_ns();
-            }) {}
+  Alarm()
+      : Timer([](base::Timer& self, base::Executor& executor) {
+          static_cast<Alarm&>(self).fired_ns = executor.now_ns();
+        }) {}
   uint64_t fired_ns = 0;
 };
 
@@ -75,7 +76,8 @@ uint64_t lateness_beside(BusyRig& rig) {
 constexpr uint64_t kMostLate = kMilli + Pace::kTick + Pace::kSlice;
 
 TEST(TickLength, ATimerIsAMillisecondLateAtMostWhateverTheMessagesOfTheOthersCost) {
-  for (const uint64_t cost : {10ul, 100ul, kMicro, 10 * kMicro, 100 * kMicro, kMilli, 20 * kMilli}) {
+  for (const uint64_t cost :
+       {10ul, 100ul, kMicro, 10 * kMicro, 100 * kMicro, kMilli, 20 * kMilli}) {
     for (const uint32_t queued : {1u, 3u, 200u}) {
       BusyRig rig;
       for (int i = 0; i < 4; ++i) rig.spawn_busy([=] { return cost; }, queued);
@@ -229,9 +231,7 @@ uint64_t messages_until_answer(uint32_t budget, uint32_t queued) {
   rig.on_busy = [&] {
     if (sent_at != 0) return;
     sent_at = rig.handled;
-    std::thread([&] {
-      EXPECT_EQ(send_value_foreign(rig.host(), neighbour, 1), Errc::ok);
-    }).join();
+    std::thread([&] { EXPECT_EQ(send_value_foreign(rig.host(), neighbour, 1), Errc::ok); }).join();
   };
   while (answered_at == 0) rig.tick();
   rig.end();
@@ -260,9 +260,7 @@ TEST(TickLength, SoDoMessagesOfTheLoopsOwnThread) {
   rig.on_busy = [&] {
     if (sent_at != 0) return;
     sent_at = rig.handled;
-    std::thread([&] {
-      EXPECT_EQ(send_value_foreign(rig.host(), neighbour, 1), Errc::ok);
-    }).join();
+    std::thread([&] { EXPECT_EQ(send_value_foreign(rig.host(), neighbour, 1), Errc::ok); }).join();
     EXPECT_EQ(send_value(rig.host(), neighbour, 2), Errc::ok);
   };
   while (answered_at.size() < 2) rig.tick();

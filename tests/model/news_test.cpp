@@ -18,26 +18,27 @@ using Items = base::MpscStack<Item, &Item::next>;
 // Two threads leave something each, and the worker looks as it does after each turn. In the end
 // all has been taken, or the flag is set, and the worker will look again.
 TEST(News, OfTwoThreadsAreTakenOrStillTold) {
-  expect_always({.name = "news, two threads and a busy worker", .preemptions = 4}, [](Scene& scene) {
-    auto& news = scene.make<drivers::News>();
-    auto& items = scene.make<Items>();
-    auto* left = &scene.make<std::array<Item, 2>>();
-    for (size_t i = 0; i < 2; ++i) {
-      scene.thread([&news, &items, left, i] {
-        items.push((*left)[i]);
-        news.tell();
-      });
-    }
-    scene.thread([&] {
-      for (int turns = 0; turns < 2; ++turns) {
-        if (!news.is_there()) continue;
-        news.clear();
-        (void)items.take_all();
-      }
-    });
-    scene.join();
-    MODEL_ASSERT(items.looks_empty() || news.is_there());
-  });
+  expect_always({.name = "news, two threads and a busy worker", .preemptions = 4},
+                [](Scene& scene) {
+                  auto& news = scene.make<drivers::News>();
+                  auto& items = scene.make<Items>();
+                  auto* left = &scene.make<std::array<Item, 2>>();
+                  for (size_t i = 0; i < 2; ++i) {
+                    scene.thread([&news, &items, left, i] {
+                      items.push((*left)[i]);
+                      news.tell();
+                    });
+                  }
+                  scene.thread([&] {
+                    for (int turns = 0; turns < 2; ++turns) {
+                      if (!news.is_there()) continue;
+                      news.clear();
+                      (void)items.take_all();
+                    }
+                  });
+                  scene.join();
+                  MODEL_ASSERT(items.looks_empty() || news.is_there());
+                });
 }
 
 // The same of calls for a turn, which are taken in another way.

@@ -185,9 +185,7 @@ class Worker : public core::Host {
   virtual void took_calls(uint64_t /*count*/) noexcept {}
 
   // After each turn. True: there is something to see to, by goes_on(), before the next one.
-  [[nodiscard]] bool must_look_up() noexcept {
-    return --turns_to_look_ == 0 || news_.is_there();
-  }
+  [[nodiscard]] bool must_look_up() noexcept { return --turns_to_look_ == 0 || news_.is_there(); }
   // False: the tick is over. `turns_in_a_row`: so many were as good as one, of actors that wake one
   // another while others wait.
   [[nodiscard]] bool goes_on(uint32_t turns_in_a_row = 0) noexcept;

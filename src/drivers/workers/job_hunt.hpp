@@ -30,19 +30,21 @@ class JobHunt {
  public:
   explicit JobHunt(Worker& worker) noexcept : worker_(worker) {}
 
-  // It has work again.
+  // It has work again, and has taken it out of its queues.
   void found_work() noexcept {
     naps_.begin_again();
     if (is_searching_) [[unlikely]]
       stop_searching();
   }
   // Also where it has found nothing and hunts no more, or is about to run what it has not looked
-  // for, a timer's code: there may be more where this came from, and while this one counts as
-  // searching nobody else is woken for it.
+  // for, a timer's code. While this one counted as searching nobody else was woken: so it looks for
+  // what was left meanwhile, in its own queues too. What is left after that wakes somebody by
+  // itself.
   void stop_searching() noexcept {
     if (!is_searching_) return;
     is_searching_ = false;
     if (!worker_.group().idle.end_search()) return;
+    if (!worker_.group().has_stealable(Idle::kNone)) return;
     worker_.group().wake_one();
     // Who left something outside meanwhile has called nobody from a nap, because this one searched.
     if (!worker_.group().injection.empty()) worker_.group().call_napper();

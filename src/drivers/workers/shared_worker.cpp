@@ -100,13 +100,13 @@ void SharedWorker::run_ready() { is_watched() ? run_all_ready<true>() : run_all_
 template <bool kWatched>
 void SharedWorker::run_all_ready() {
   (void)hunt_.take_from_outside();
-  if (queues_.has_ready()) {
+  base::Runnable* work = queues_.next();
+  if (work != nullptr) {
     hunt_.found_work();
     if (group_.idle.somebody_naps()) [[unlikely]]
       call_if_it_pays();
   }
-  for (;;) {
-    base::Runnable* work = queues_.next();
+  for (;; work = queues_.next()) {
     if (work == nullptr) {
       work = find_work();
       if (work == nullptr) return;

@@ -1,24 +1,32 @@
 #include "drivers/workers/stall_watch.hpp"
 
-#include <chrono>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
+#include <cerrno>
+
+#include "base/assert.hpp"
 #include "core/system.hpp"
 #include "drivers/workers/shared_worker.hpp"
 
 namespace jzx::drivers {
 
+StallWatch::~StallWatch() {
+  if (timer_fd_ >= 0) ::close(timer_fd_);
+}
+
 bool StallWatch::start() noexcept {
-  is_stopping_ = false;
+  if (timer_fd_ < 0) timer_fd_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+  if (timer_fd_ < 0) return false;
+  is_stopping_.store(false, std::memory_order_relaxed);  // before its thread is there
   return thread_.start(&thread_main, this, "jzx-watch");
 }
 
 void StallWatch::stop() noexcept {
-  {
-    std::lock_guard hold(mutex_);
-    is_stopping_ = true;
-    dozes_.store(false, std::memory_order_relaxed);  // under the mutex
-  }
-  changed_.notify_one();
+  if (!thread_.is_running()) return;
+  // seq_cst: before the timer is set; see run().
+  is_stopping_.store(true, std::memory_order_seq_cst);
+  wake_after(1);
   thread_.join();
 }
 
@@ -28,28 +36,37 @@ void* StallWatch::thread_main(void* self) noexcept {
 }
 
 void StallWatch::rouse() noexcept {
-  {
-    std::lock_guard hold(mutex_);
-    dozes_.store(false, std::memory_order_relaxed);  // under the mutex
+  // relaxed: it decides who of several sets the timer, and orders nothing.
+  if (dozes_.exchange(false, std::memory_order_relaxed)) wake_after(kTickMs * base::kNanosPerMilli);
+}
+
+void StallWatch::wake_after(uint64_t ns) noexcept {
+  itimerspec alarm{};
+  alarm.it_value.tv_nsec = static_cast<long>(ns);
+  [[maybe_unused]] const int error = ::timerfd_settime(timer_fd_, 0, &alarm, nullptr);
+  JZX_ASSERT(error == 0);
+}
+
+void StallWatch::wait_for_timer() noexcept {
+  uint64_t count = 0;
+  while (::read(timer_fd_, &count, sizeof count) < 0 && errno == EINTR) {
   }
-  changed_.notify_one();
 }
 
 void StallWatch::run() noexcept {
-  std::unique_lock hold(mutex_);
   forget();
-  while (!is_stopping_) {
+  for (;;) {
     dozes_.store(true, std::memory_order_seq_cst);  // before the look; see the head of the file
     if (group_.idle.everybody_sleeps()) {
-      changed_.wait(hold, [&] { return is_stopping_ || !dozes_.load(std::memory_order_relaxed); });
       forget();
+    } else {
+      rouse();  // itself, unless a worker has just done so
     }
-    dozes_.store(false, std::memory_order_relaxed);  // a worker that misses this rouses in vain
-    changed_.wait_for(hold, std::chrono::milliseconds(kTickMs), [&] { return is_stopping_; });
-    if (is_stopping_) return;
-    hold.unlock();
+    // seq_cst: after the timer was set. A stop that comes later sets it anew.
+    if (is_stopping_.load(std::memory_order_seq_cst)) return;
+    wait_for_timer();
+    if (is_stopping_.load(std::memory_order_seq_cst)) return;
     for (uint32_t i = 0; i < group_.size(); ++i) look_at(group_.worker(i), seen_[i]);
-    hold.lock();
   }
 }
 

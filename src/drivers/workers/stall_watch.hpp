@@ -8,7 +8,8 @@
 // every kTickMs while any worker is awake. Where nothing has changed it is still the same, which
 // has been running since the look at which it was new; so a time that it tells is too short by at
 // most a tick, and nothing needs to read a clock per message. While all workers sleep it sleeps
-// too, without a timeout, and forgets what it has seen; the first worker that wakes up wakes it.
+// too, without a timeout, and forgets what it has seen. The first worker that wakes up sets a timer
+// that wakes it after a tick: so a short piece of work does not have to share the machine with it.
 //
 // What runs in the middle of something else (a manual actor that a handler polls, the mail of one
 // that a handler ends) counts for itself, and that begins anew behind it. After a yield() the time
@@ -18,12 +19,10 @@
 //
 // No wake-up is lost: it says that it dozes and then looks whether anybody is awake; a worker
 // counts itself awake and then looks whether the watch dozes. All four are sequentially consistent.
+// Whoever takes the doze away sets the timer, and the watch does nothing but wait for that.
 //
 // Threads: start() and stop() by the owner; somebody_woke() by the workers.
 #pragma once
-
-#include <condition_variable>
-#include <mutex>
 
 #include "base/atomic.hpp"
 #include "base/clock.hpp"
@@ -43,7 +42,9 @@ class StallWatch {
   // 0: nothing is told of, but stuck workers are relieved all the same.
   StallWatch(WorkerGroup& group, base::Clock& clock, uint64_t limit_ns) noexcept
       : group_(group), clock_(clock), limit_ns_(limit_ns) {}
+  ~StallWatch();
 
+  // False: there is no thread or no timer for it.
   [[nodiscard]] bool start() noexcept;
   void stop() noexcept;
 
@@ -80,14 +81,15 @@ class StallWatch {
   [[nodiscard]] static Doing doing_of(const SharedWorker& worker) noexcept;
   void tell(const Doing& doing, uint64_t running_ms) noexcept;
   void rouse() noexcept;
+  void wake_after(uint64_t ns) noexcept;
+  void wait_for_timer() noexcept;
 
   WorkerGroup& group_;
   base::Clock& clock_;
   const uint64_t limit_ns_;
   base::Thread thread_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_stopping_ = false;
+  int timer_fd_ = -1;
+  base::Atomic<bool> is_stopping_{false};
   base::Atomic<bool> dozes_{false};
   Seen seen_[Idle::kMaxWorkers];
 };
