@@ -9,8 +9,8 @@
 #include <jzx/detail/future_state.hpp>
 #include <jzx/detail/task_root.hpp>
 
-#include "base/clock.hpp"
 #include "base/futex.hpp"
+#include "base/time/clock.hpp"
 
 namespace jzx::detail {
 

@@ -3,7 +3,7 @@
 
 #include <jzx/jzx.h>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "core/ledger.hpp"
 
 namespace jzx::capi {

@@ -29,7 +29,7 @@
 #include <memory>
 #include <mutex>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "io/operation.hpp"
 
 namespace jzx::io {

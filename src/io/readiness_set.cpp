@@ -10,7 +10,7 @@
 #include <ctime>
 
 #include "base/assert.hpp"
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 
 namespace jzx::io {
 namespace {

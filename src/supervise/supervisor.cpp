@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "core/send.hpp"
 
 namespace jzx::supervise {

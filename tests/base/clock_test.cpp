@@ -1,4 +1,4 @@
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,9 @@
 #include <list>
 #include <map>
 
-#include "base/clock.hpp"
 #include "base/prng.hpp"
-#include "base/timer_wheel.hpp"
+#include "base/time/clock.hpp"
+#include "base/time/timer_wheel.hpp"
 #include "support/scale.hpp"
 
 namespace jzx::base {

@@ -1,4 +1,4 @@
-#include "base/timer_wheel.hpp"
+#include "base/time/timer_wheel.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <iterator>
 #include <vector>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 
 namespace jzx::base {
 namespace {

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "capi/create_loop.hpp"
 
 namespace {

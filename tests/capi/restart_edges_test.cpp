@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "capi/create_loop.hpp"
 
 namespace {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.hpp"
 #include "base/prng.hpp"
-#include "base/timer_wheel.hpp"
+#include "base/time/clock.hpp"
+#include "base/time/timer_wheel.hpp"
 #include "contracts/memory_reactor.hpp"
 #include "core/host.hpp"
 #include "core/lifecycle.hpp"

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "core/lifecycle.hpp"
 #include "core/send.hpp"
 #include "core/turn.hpp"

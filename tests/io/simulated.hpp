@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <new>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "drivers/sim/world/sim_reactor.hpp"
 #include "io/contract.hpp"
 

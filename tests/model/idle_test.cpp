@@ -71,13 +71,22 @@ class Pool {
   void search(uint32_t self) {
     Worker& own = *workers_[self];
     if (!own.hunt.search_once()) return;
-    own.hunt.found_work();
     MODEL_ASSERT(own.queue.pop() != nullptr);
+    own.hunt.found_work();
   }
   void push_unpaid() { MODEL_ASSERT(workers_[0]->queue.push(&new_job())); }
   void begin_nap(uint32_t self) {
     MODEL_ASSERT(workers_[self]->hunt.begin_sleep(kForEver) != 0);
     MODEL_ASSERT(workers_[self]->hunt.is_napping());
+  }
+  void begin_sleep(uint32_t self) {
+    MODEL_ASSERT(workers_[self]->hunt.begin_sleep(kForEver) == kForEver);
+  }
+  void wake_up_and_search(uint32_t self) {
+    MODEL_ASSERT(workers_[self]->sleep.until_woken());
+    woken_ = Idle::kNone;
+    workers_[self]->hunt.woke_up();
+    search(self);
   }
   // True: it was called.
   [[nodiscard]] bool nap(uint32_t self) { return workers_[self]->sleep.until_woken(); }
@@ -108,6 +117,7 @@ class Pool {
   }
 
   [[nodiscard]] int taken() const { return taken_; }
+  [[nodiscard]] int woken_count() const { return woken_count_; }
 
   // ---- the group ----
 
@@ -160,6 +170,7 @@ class Pool {
     if (worker == Idle::kNone) return;
     MODEL_ASSERT(woken_ == Idle::kNone);  // one at a time
     woken_ = worker;
+    ++woken_count_;
     workers_[worker]->sleep.wake();
   }
 
@@ -187,6 +198,7 @@ class Pool {
   Job jobs_[4];
   size_t made_ = 0;
   int taken_ = 0;
+  int woken_count_ = 0;
   bool was_called_back_ = false;
   uint32_t woken_ = Idle::kNone;  // was woken, and has not yet found anything or gone to sleep
 };
@@ -239,6 +251,19 @@ TEST(Idle, NoWorkOfTwoForeignThreadsIsLeft) {
 TEST(Idle, NoWorkOfAForeignThreadIsLeftByTwoWorkers) {
   expect_always({.name = "idle, a foreign thread's job and 2 workers", .preemptions = 2},
                 sleep_and_wake({.workers = 2}));
+}
+// To wake another for nothing would make the answer wait.
+TEST(Idle, AJobOfAForeignThreadWakesOneOfTwoThatSleep) {
+  expect_always({.name = "idle, a foreign thread's job and 2 who sleep", .preemptions = 3},
+                [](Scene& scene) {
+                  auto& pool = scene.make<Pool>(Case{});
+                  pool.begin_sleep(0);
+                  pool.begin_sleep(1);
+                  scene.thread([&] { pool.inject(); });
+                  scene.thread([&] { pool.wake_up_and_search(1); });  // who fell asleep last
+                  scene.join();
+                  MODEL_ASSERT(pool.woken_count() == 1);
+                });
 }
 TEST(Idle, WhoTakesTwoInjectedJobsWakesTheNextForTheSecond) {
   expect_always({.name = "idle, a foreign thread's 2 long jobs and 2 workers", .preemptions = 2},

@@ -16,7 +16,7 @@
 #include <set>
 #include <vector>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "jzx/jzx.h"
 #include "support/counting_allocator.hpp"
 #include "support/event_log.hpp"

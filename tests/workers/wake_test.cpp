@@ -3,7 +3,7 @@
 // goes to sleep. Nobody watches over them, so nobody else would wake it.
 #include <gtest/gtest.h>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "drivers/scripted_reactor.hpp"
 #include "drivers/workers/shared_worker.hpp"
 

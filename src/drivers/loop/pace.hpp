@@ -10,7 +10,7 @@
 //   the tick   kTick after it began; then I/O and timers have their say
 //   the slice  what one actor gets of a tick while others are ready, at a time
 //
-// Quick time only (base/clock.hpp). Threads: the worker's own.
+// Quick time only (base/time/clock.hpp). Threads: the worker's own.
 #pragma once
 
 #include <algorithm>

@@ -23,10 +23,10 @@
 #pragma once
 
 #include "base/atomic.hpp"
-#include "base/clock.hpp"
 #include "base/mpsc_stack.hpp"
 #include "base/prng.hpp"
-#include "base/timer_wheel.hpp"
+#include "base/time/clock.hpp"
+#include "base/time/timer_wheel.hpp"
 #include "core/host.hpp"
 #include "drivers/loop/call_list.hpp"
 #include "drivers/loop/fd_watches.hpp"

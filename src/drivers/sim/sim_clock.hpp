@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 
 namespace jzx::drivers::sim {
 

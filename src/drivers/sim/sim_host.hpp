@@ -5,7 +5,7 @@
 // Threads: one, that of the simulator.
 #pragma once
 
-#include "base/timer_wheel.hpp"
+#include "base/time/timer_wheel.hpp"
 #include "core/host.hpp"
 #include "drivers/sim/sim_clock.hpp"
 #include "io/contract.hpp"

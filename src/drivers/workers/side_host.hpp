@@ -5,8 +5,8 @@
 // Threads: one at a time; post(), keeper() and timer_home() by any.
 #pragma once
 
-#include "base/clock.hpp"
 #include "base/prng.hpp"
+#include "base/time/clock.hpp"
 #include "core/host.hpp"
 #include "drivers/workers/worker_group.hpp"
 

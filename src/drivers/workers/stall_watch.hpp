@@ -25,8 +25,8 @@
 #pragma once
 
 #include "base/atomic.hpp"
-#include "base/clock.hpp"
 #include "base/thread.hpp"
+#include "base/time/clock.hpp"
 #include "core/actor.hpp"
 #include "drivers/workers/idle.hpp"
 

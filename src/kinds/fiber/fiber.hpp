@@ -229,8 +229,8 @@ class Fiber : public Switch, private RunningStack {
   core::Turn* turn_;  // a new one for every turn
   const detail::FiberType* type_;
   KeptMail kept_;
-  Envelope* set_aside_ = nullptr;  // messages whose handlers wait, the innermost first
-  Deadline deadline_;              // of the wait it is in
+  Envelope* set_aside_ = nullptr;    // messages whose handlers wait, the innermost first
+  Deadline deadline_;                // of the wait it is in
   const FiberWait* wait_ = nullptr;  // while it is suspended in one that can be asked
   uint32_t waits_in_vain_ = 0;
   uint32_t polls_ = 0;  // that found nothing

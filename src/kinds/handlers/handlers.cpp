@@ -60,18 +60,6 @@ Outcome obey(Turn& turn, const Context& context) noexcept {
   return turn.fail(is_panic ? ExitReason::panic : ExitReason::fail, context.why());
 }
 
-// A handler that is a coroutine has ended: answers, and ends its record.
-void finish_handling(detail::Handling& handling, Context& context) {
-  struct End {
-    ~End() {
-      delete static_cast<async::WaitEdge*>(handling.wait_edge);
-      handling.type.destroy(handling);
-    }
-    detail::Handling& handling;
-  } const last{handling};
-  handling.type.finish(handling, context);
-}
-
 // An actor has one of four of them, after what it has done so far: once its on_start has returned
 // its on_stop will be called; once it has extras they stand in front of its instance.
 class HandlersKind final : public core::Kind {

@@ -12,6 +12,7 @@
 
 #include <jzx/detail/handling.hpp>
 
+#include "async/waits_for.hpp"
 #include "base/assert.hpp"
 #include "base/leave.hpp"
 #include "base/mpsc_stack.hpp"
@@ -133,5 +134,17 @@ class Handlings {
   ExitReason exit_reason_ = ExitReason::normal;
   ExitText exit_text_;
 };
+
+// A handler that is a coroutine has ended: answers, and ends its record.
+inline void finish_handling(detail::Handling& handling, Context& context) {
+  struct End {
+    ~End() {
+      delete static_cast<async::WaitEdge*>(handling.wait_edge);
+      handling.type.destroy(handling);
+    }
+    detail::Handling& handling;
+  } const last{handling};
+  handling.type.finish(handling, context);
+}
 
 }  // namespace jzx::kinds

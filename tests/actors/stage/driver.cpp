@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "capi/create_loop.hpp"
 #include "capi/create_runtime.hpp"
 #include "capi/loop_handle.hpp"

@@ -14,7 +14,7 @@
 
 #include <jzx/jzx.h>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "capi/create_loop.hpp"
 #include "fuzz/fuzz.hpp"
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.hpp"
 #include "base/prng.hpp"
+#include "base/time/clock.hpp"
 #include "drivers/sim/world/sim_reactor.hpp"
 #include "io/operation_fixture.hpp"
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "io/operation.hpp"
 
 namespace jzx::drivers::sim {

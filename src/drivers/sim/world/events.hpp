@@ -16,7 +16,7 @@
 #include <map>
 #include <utility>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 
 namespace jzx::drivers::sim {
 

@@ -1,4 +1,4 @@
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -1,8 +1,8 @@
-#include "base/timer_wheel.hpp"
+#include "base/time/timer_wheel.hpp"
 
 #include <algorithm>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 
 namespace jzx::base {
 
