@@ -127,8 +127,8 @@ typedef struct jzx_config {
   jzx_allocator allocator;
   uint32_t max_actors;          /* at most 2^28; more is invalid, and told on stderr */
   uint32_t default_mailbox_cap; /* slots; 4 of them are the system's */
-  uint32_t max_msgs_per_actor;  /* messages an actor handles in one turn */
-  uint32_t max_actors_per_tick; /* turns before the loop looks at I/O and timers */
+  uint32_t max_msgs_per_actor;  /* messages in one turn of an actor, fewer if they take long */
+  uint32_t max_actors_per_tick; /* turns before I/O and timers, fewer if they take long */
   uint32_t max_io_watchers;
   uint32_t io_poll_timeout_ms; /* bounds one wait; 0: as long as nothing happens */
 } jzx_config;

@@ -33,8 +33,8 @@ struct LoopOptions {
   // At most 2^28, else the loop cannot be made, and a line on stderr says so.
   uint32_t max_actors = 65536;
   uint32_t default_mailbox_cap = 1024;  // slots; 4 of them are the system's
-  uint32_t max_msgs_per_actor = 64;     // messages an actor handles in one turn
-  uint32_t max_actors_per_tick = 1024;  // turns before the loop looks at I/O and timers
+  uint32_t max_msgs_per_actor = 64;     // messages in one turn of an actor, fewer if they take long
+  uint32_t max_actors_per_tick = 1024;  // turns before I/O and timers, fewer if they take long
   uint32_t max_io_watchers = 1024;
   Observer* observer = nullptr;  // must outlive the loop
   Reactor reactor = Reactor::automatic;

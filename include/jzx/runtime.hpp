@@ -30,8 +30,8 @@ struct RuntimeOptions {
   // they come.
   uint32_t max_actors = 1u << 24;
   uint32_t default_mailbox_cap = 1024;  // slots; 4 of them are the system's
-  uint32_t max_msgs_per_actor = 64;     // messages an actor handles in one turn
-  uint32_t max_actors_per_tick = 1024;  // turns before I/O and timers, fewer if they are long
+  uint32_t max_msgs_per_actor = 64;     // messages in one turn of an actor, fewer if they take long
+  uint32_t max_actors_per_tick = 1024;  // turns before I/O and timers, fewer if they take long
   uint32_t max_io_watchers = 1024;      // over all workers
   // Ready actors in a worker's ring, 1 to 256, else the runtime cannot be made. More wait behind
   // them in a list, in order.

@@ -50,7 +50,11 @@ core::SystemOptions system_options(const RuntimeOptions& options, uint32_t worke
 }
 
 drivers::GroupOptions group_options(const RuntimeOptions& options, uint32_t workers) noexcept {
-  return {workers, options.local_queue, options.injection_high_water, options.steal_batch};
+  return {.workers = workers,
+          .cores = cores_of_this_process(),
+          .local_queue = options.local_queue,
+          .injection_high_water = options.injection_high_water,
+          .steal_batch = options.steal_batch};
 }
 
 }  // namespace

@@ -51,6 +51,33 @@ TEST(TimerStamp, ATimerArmedInALongTickIsMeasuredFromTheNextClockRead) {
   EXPECT_EQ(alarm.fired_ns.size(), 1u);
 }
 
+TEST(TimerStamp, ThousandsOfTimersThatOneHandlerArmsAreNotMeasuredFromItsEnd) {
+  Rig rig;
+  constexpr int kTimers = 10'000;
+  std::deque<Alarm> alarms;
+  std::vector<uint64_t> armed_ns;
+  const ActorId id = rig.spawn({.handle = [&](core::Turn& turn, Envelope&) {
+    for (int i = 0; i < kTimers; ++i) {
+      armed_ns.push_back(rig.clock.now_ns());
+      turn.host.arm(alarms.emplace_back(rig), 10);
+      rig.clock.advance_ns(1'000);  // so it takes 10 ms
+    }
+    return core::Outcome::wants_mail;
+  }});
+  ASSERT_EQ(rig.send(id, 0), Errc::ok);
+  rig.tick();
+  while (alarms.back().fired_ns.empty()) {
+    rig.clock.advance_ns(100'000);
+    rig.tick();
+  }
+  for (size_t i = 0; i < kTimers; ++i) {
+    ASSERT_EQ(alarms[i].fired_ns.size(), 1u);
+    const uint64_t due_ns = armed_ns[i] + 10 * base::kNanosPerMilli;
+    ASSERT_GE(alarms[i].fired_ns[0], due_ns);
+    ASSERT_LE(alarms[i].fired_ns[0], due_ns + 2 * base::kNanosPerMilli) << "timer " << i;
+  }
+}
+
 TEST(TimerStamp, TheTimeOfAnEarlierReadIsNotUsedAlthoughItIsAtHand) {
   Rig rig;
   Alarm alarm(rig);

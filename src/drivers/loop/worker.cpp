@@ -199,8 +199,12 @@ void Worker::arm(base::Timer& timer, uint64_t delay_ms) {
     core::Timers hold(*this);
     timer.deadline_ms = std::min(delay_ms, kLongestDelayMs) | base::Timer::kUnstamped;
     armed_.push_back(timer);
+    if (!has_siblings || is_own_thread()) {
+      // One handler may arm a million: they are not to be measured from its end.
+      if (++unstamped_ >= kMostUnstamped) stamp_armed_timers();
+      return;
+    }
   }
-  if (!has_siblings || is_own_thread()) return;
   armed_from_outside_.store(true, std::memory_order_seq_cst);  // before wake_up() looks at asleep_
   wake_up();
 }
@@ -234,6 +238,7 @@ void Worker::stamp_armed_timers() noexcept {
   // Before the list is looked at: who sets it again after that wakes us again. relaxed: both are
   // changed around the lock.
   if (has_siblings) armed_from_outside_.store(false, std::memory_order_relaxed);
+  unstamped_ = 0;
   if (armed_.empty()) return;
   const uint64_t now_ns = clock_.now_ns();
   while (base::Timer* timer = armed_.pop_front()) {

@@ -231,7 +231,9 @@ class Worker : public core::Host {
   base::Clock& clock_;
   io::ReactorPtr reactor_;
   base::TimerWheel wheel_;
+  static constexpr uint32_t kMostUnstamped = 64;
   base::List<base::Timer, base::InTimerList> armed_;  // not yet stamped with a clock read
+  uint32_t unstamped_ = 0;                            // of those, by this thread
   base::Atomic<base::Timer*> firing_{nullptr};
   FdWatches watches_;
   BlockingPlace* blocking_ = nullptr;

@@ -6,7 +6,7 @@
 // `Worker` is who hunts; the model tests have one of their own. It has
 //
 //   index, group()              the number it has in the group; of that idle, injection, size(),
-//                               wake_one(), call_napper() and has_stealable()
+//                               has_cores(), wake_one(), call_napper() and has_stealable()
 //   share_from_outside()        how much to take from the injection at a time
 //   keep(work)                  into its own queues
 //   steal()                     from siblings, if it pays; false: nothing
@@ -73,7 +73,7 @@ class JobHunt {
   template <class HasNews>
   [[nodiscard]] bool look_around(HasNews&& has_news) noexcept {
     if (search_once()) return true;
-    if (worker_.group().size() == 1) return false;
+    if (!worker_.group().has_cores()) return false;  // who has work for it needs this one
     for (uint32_t round = 0; round < rounds_; ++round) {
       const bool is_for_the_tick = pause_for(has_news);
       if (!is_for_the_tick && !search_once()) continue;

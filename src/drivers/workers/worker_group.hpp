@@ -22,6 +22,7 @@ class SharedWorker;
 
 struct GroupOptions {
   uint32_t workers = 1;
+  uint32_t cores = 1;  // that the process may use
   uint32_t local_queue = 256;
   uint64_t injection_high_water = 65536;
   uint32_t steal_batch = 32;
@@ -35,6 +36,8 @@ class WorkerGroup {
   void add(SharedWorker& worker) noexcept { workers_[count_++] = &worker; }
 
   [[nodiscard]] uint32_t size() const noexcept { return count_; }
+  // Several: one thread may look around while another works.
+  [[nodiscard]] bool has_cores() const noexcept { return options.cores > 1; }
   [[nodiscard]] SharedWorker& worker(uint32_t index) const noexcept { return *workers_[index]; }
 
   // The workers take turns. relaxed: any of them will do.
