@@ -1,6 +1,4 @@
 // How a thread waits for a future: as a continuation that wakes it.
-#include <sys/sysinfo.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -10,6 +8,7 @@
 #include <jzx/detail/task_root.hpp>
 
 #include "base/futex.hpp"
+#include "base/thread.hpp"
 #include "base/time/clock.hpp"
 
 namespace jzx::detail {
@@ -33,6 +32,7 @@ class Lookout {
   // Looks for as long as that has paid lately. True: `has_come()`.
   template <class HasCome>
   [[nodiscard]] bool watch(HasCome&& has_come) noexcept {
+    if (!has_cores()) return false;
     if (limit_ns_ < kLeast) {
       if (++skipped_ % kTryEvery != 0) return false;
       limit_ns_ = kLeast;
@@ -53,7 +53,12 @@ class Lookout {
   static constexpr uint32_t kTryEvery = 16;
 
   // Where there is one core only, whoever answers needs this one.
-  uint64_t limit_ns_ = ::get_nprocs() > 1 ? kMost : 0;
+  [[nodiscard]] static bool has_cores() noexcept {
+    static const bool has = base::cores_of_this_process() > 1;
+    return has;
+  }
+
+  uint64_t limit_ns_ = kMost;
   uint32_t skipped_ = 0;
 };
 thread_local Lookout lookout;

@@ -3,10 +3,22 @@
 #pragma once
 
 #include <pthread.h>
+#include <sched.h>
+
+#include <cstdint>
 
 #include "base/assert.hpp"
 
 namespace jzx::base {
+
+// How many cores this process may use, at least 1.
+[[nodiscard]] inline uint32_t cores_of_this_process() noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  const int count = CPU_COUNT(&set);
+  return count > 0 ? static_cast<uint32_t>(count) : 1;
+}
 
 class Thread {
  public:

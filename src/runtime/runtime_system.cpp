@@ -1,6 +1,5 @@
 #include "runtime/runtime_system.hpp"
 
-#include <sched.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,6 +8,7 @@
 #include <iterator>
 
 #include "base/futex.hpp"
+#include "base/thread.hpp"
 #include "core/lifecycle.hpp"
 #include "runtime/waiting_get.hpp"
 
@@ -17,13 +17,6 @@ namespace jzx::runtime {
 namespace {
 
 base::SteadyClock steady_clock;
-
-uint32_t cores_of_this_process() noexcept {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<uint32_t>(std::max(1, CPU_COUNT(&set)));
-}
 
 bool is_valid(const RuntimeOptions& options) noexcept {
   return options.allocator.alloc_fn != nullptr && options.allocator.free_fn != nullptr &&
@@ -51,7 +44,7 @@ core::SystemOptions system_options(const RuntimeOptions& options, uint32_t worke
 
 drivers::GroupOptions group_options(const RuntimeOptions& options, uint32_t workers) noexcept {
   return {.workers = workers,
-          .cores = cores_of_this_process(),
+          .cores = base::cores_of_this_process(),
           .local_queue = options.local_queue,
           .injection_high_water = options.injection_high_water,
           .steal_batch = options.steal_batch};
@@ -77,7 +70,7 @@ RuntimeSystem::RuntimeSystem(const RuntimeOptions& options, uint32_t workers,
 
 RuntimeSystem* RuntimeSystem::create(const RuntimeOptions& options) noexcept {
   if (!is_valid(options)) return nullptr;
-  const uint32_t cores = std::min(cores_of_this_process(), drivers::Idle::kMaxWorkers);
+  const uint32_t cores = std::min(base::cores_of_this_process(), drivers::Idle::kMaxWorkers);
   const uint32_t workers = options.workers != 0 ? options.workers : cores;
   auto* system =
       create_aligned<RuntimeSystem>(options.allocator, options, workers, make_seed(&options));

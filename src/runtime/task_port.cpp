@@ -129,12 +129,14 @@ WaitEnd run_in_fiber(kinds::Fiber& fiber, std::coroutine_handle<> first, TaskRoo
   root = &own;
   own.begin(first);
   kinds::Deadline deadline;
-  if (limit_ms != kinds::kNoLimit) {
+  // One that was asked to end may be given up in this wait, and its stack keeps no timer then.
+  if (limit_ms != kinds::kNoLimit && !fiber.is_asked_to_end) {
     deadline.arm(fiber.turn().host, fiber.turn().actor, limit_ms);
   }
   WaitEnd end = WaitEnd::done;
   const ChainWait wait(own, deadline, end);
   const auto stop_for = [&](WaitEnd why) {
+    deadline.cancel();                             // as above
     if (end == WaitEnd::done) own.request_stop();  // once
     end = why;
   };

@@ -36,6 +36,19 @@ void wait_deaf() {
   }
 }
 
+// The same in waits that have a limit of their own.
+void wait_deaf_for_an_hour() {
+  for (;;) {
+    auto [future, nobodys] = promise<void>();
+    try {
+      (void)future.get_for(1h);
+      (void)receive_for(1h, [](Never) {});
+      sleep_for(1h);
+    } catch (...) {  // NOLINT: as above
+    }
+  }
+}
+
 Task<void> await_deaf() {
   for (;;) {
     auto [future, nobodys] = promise<void>();
@@ -82,6 +95,18 @@ const DeafKind kFiberThatAwaits{"FiberThatAwaits", [](int& lives) {
                                     (void)receive([](Never) {});
                                   });
                                 }};
+const DeafKind kFiberWithLimits{"FiberThatWaitsForAnHour", [](int& lives) {
+                                  return child_fn("child", [&lives] {
+                                    if (lives++ == 0) wait_deaf_for_an_hour();
+                                    (void)receive([](Never) {});
+                                  });
+                                }};
+const DeafKind kFiberThatAwaitsFor{"FiberThatAwaitsForAnHour", [](int& lives) {
+                                     return child_fn("child", [&lives] {
+                                       if (lives++ == 0) (void)await_deaf().get_for(1h);
+                                       (void)receive([](Never) {});
+                                     });
+                                   }};
 // One of the tasks of a scope.
 const DeafKind kScope{"Scope", [](int& lives) {
                         return child_async("child", [&lives]() -> Task<void> {
@@ -201,8 +226,9 @@ TEST_P(StopWithin, TheKillNeedsNoMemory) {
 INSTANTIATE_TEST_SUITE_P(All, StopWithin,
                          ::testing::Combine(::testing::ValuesIn(testing::all_drivers()),
                                             ::testing::Values(&kFiber, &kCoroutine,
-                                                              &kFiberThatAwaits, &kScope, &kHandler,
-                                                              &kParent, &kSupervisor)),
+                                                              &kFiberThatAwaits, &kFiberWithLimits,
+                                                              &kFiberThatAwaitsFor, &kScope,
+                                                              &kHandler, &kParent, &kSupervisor)),
                          [](const auto& one) {
                            return std::string(std::get<1>(one.param)->name) + "_on_" +
                                   std::get<0>(one.param);

@@ -173,6 +173,32 @@ struct BusyHost {
   }
 };
 
+// Whoever may run it: all workers are busy, and one of them looks after its turn.
+TEST_P(Fairness, ANeighbourThatMayRunAnywhereDoesNotWaitForTheEndOfATick) {
+  Visited visited;
+  Runtime runtime(RuntimeOptions{.workers = GetParam()});
+  const auto neighbour = runtime.spawn<Neighbour>(visited);
+  Course course(kForEver);
+  // The other workers have work as well, in turns of full budget.
+  course.waiting.store(1);
+  for (uint32_t i = 1; i < GetParam(); ++i) {
+    SpawnOptions there;
+    there.placement = Placement::pin_to(static_cast<uint8_t>(i));
+    const auto other = runtime.spawn_with<Busy>(there, course);
+    for (int n = 0; n < 200; ++n) ASSERT_EQ(other.send(Again{}), Errc::ok);
+  }
+  SpawnOptions here;
+  here.placement = Placement::pin_to(0);
+  const auto busy = runtime.spawn_with<BusyHost>(here, visited, neighbour);
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(busy.send(Again{}), Errc::ok);
+  ASSERT_TRUE(visited.is_answered.wait());
+  // With one worker all is counted in its turns; of two, either may take it, when it has its core.
+  if (GetParam() == 1) {
+    EXPECT_LE(visited.waited.load(), 2 * kMessagesPerTurn);
+  }
+  course.served();
+}
+
 TEST_P(Fairness, ANeighbourWhomAnotherThreadSendsToWaitsForTwoVisitsOfABusyActorAtMost) {
   for (const uint32_t budget : {64u, 8u}) {
     Visited visited;

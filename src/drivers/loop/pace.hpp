@@ -3,8 +3,10 @@
 // A message takes ten nanoseconds or a second, and nobody knows beforehand. A look at the clock
 // takes about ten nanoseconds, so there is not one after every message: the next look comes after
 // as many messages as took two microseconds by the last one, at most kMost. So looks cost about
-// half a percent of the time of quick messages, and every slow message is followed by one. After
-// quick messages at most kMost slow ones pass before the next look; from then on each has its own.
+// half a percent of the time of quick messages, and every slow message is followed by one. Each
+// tick begins anew, with a look after its first message. Only slow messages that follow quick ones
+// in the same half millisecond are seen late: after kMost of them at most. From then on each has
+// its own.
 //
 // Two things end by time:
 //   the tick   kTick after it began; then I/O and timers have their say
@@ -24,11 +26,12 @@ class Pace {
   static constexpr uint64_t kTick = 500'000;
   static constexpr uint64_t kSlice = 100'000;
   static constexpr uint64_t kBetweenLooks = 2'000;
-  static constexpr uint32_t kMost = 64;
+  static constexpr uint32_t kMost = 32;
 
   void begin_tick(uint64_t now_ns) noexcept {
     tick_ends_ns_ = now_ns + kTick;
     looked_ns_ = slice_began_ns_ = now_ns;
+    stretch_ = 1;
     is_tick_over_ = false;
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "core/one_runner.hpp"
 
@@ -75,7 +76,7 @@ void Worker::look_at_clock(bool is_same_slice) noexcept {
 }
 
 bool Worker::has_run_long_enough() noexcept {
-  look_at_clock(turns_since_look() == 0);
+  look_at_clock(std::exchange(looked_in_turn_, true) && turns_since_look() == 0);
   if (pace_.is_tick_over()) turns_to_look_ = 1;  // goes_on() follows this turn
   if (pace_.is_slice_over()) cut_at_step_ = steps();
   return pace_.is_tick_over() || pace_.is_slice_over();
@@ -85,6 +86,7 @@ bool Worker::goes_on(uint32_t turns_in_a_row) noexcept {
   if (turns_to_look_ == 0) {
     if (pace_.is_tick_over()) return false;  // seen in the middle of the last turn
     look_at_clock(turns_in_a_row > turns_since_look());
+    looked_in_turn_ = false;
     if (pace_.is_tick_over() || turns_left_ == 0) return false;
   }
   if (news_.is_there()) take_news();
@@ -157,7 +159,7 @@ void Worker::fire_due() {
   for (uint32_t to_look = pace_.stretch();; --to_look) {
     if (to_look == 0) {
       pace_.look(clock_.quick_ns(), pace_.stretch(), false);
-      if (pace_.is_tick_over()) return;
+      if (pace_.is_tick_over()) return none_is_firing();
       to_look = pace_.stretch();
     }
     base::Timer* timer = nullptr;
@@ -177,6 +179,11 @@ void Worker::fire_due() {
     if (is_watched()) [[unlikely]]
       witness_->end_work();
   }
+}
+
+void Worker::none_is_firing() noexcept {
+  core::Timers hold(*this);
+  firing_.store(nullptr, std::memory_order_relaxed);  // the lock orders it
 }
 
 void Worker::run_ready() { is_watched() ? run_all_ready<true>() : run_all_ready<false>(); }

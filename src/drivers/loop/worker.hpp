@@ -218,6 +218,7 @@ class Worker : public core::Host {
   void stamp_armed_timers() noexcept;
   void fire_timers();
   void fire_due();
+  void none_is_firing() noexcept;
 
   // ---- how far a tick has come ----
   uint32_t turns_to_look_ = 1;  // until the next look at the clock
@@ -225,6 +226,7 @@ class Worker : public core::Host {
   uint32_t turns_left_ = 1;     // of the tick, at the last look
   uint32_t turns_per_tick_;
   uint64_t steps_at_look_ = 0;
+  bool looked_in_turn_ = false;     // the last look was in the middle of a turn
   uint64_t cut_at_step_ = kNoLook;  // where the last turn was that had its time
   Pace pace_;
 

@@ -32,8 +32,9 @@ void WorkerGroup::route(base::Runnable& work) noexcept {
 
 void WorkerGroup::inject(base::Runnable& work) noexcept {
   tell_if_high(injection.push(work));
-  if (count_ == 1) workers_[0]->tell_news();  // several look by themselves, now and then
-  wake_if_any(idle.worker_to_wake_or_call());
+  const uint32_t worker = idle.worker_to_wake_or_call();
+  if (worker != Idle::kNone) return wake(worker);
+  next_worker().tell_news();  // all are busy: one of them is to look after its turn
 }
 
 void WorkerGroup::tell_high(uint64_t waiting) noexcept {

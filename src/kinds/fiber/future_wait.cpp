@@ -55,7 +55,10 @@ WaitEnd wait_for_future(Fiber& fiber, detail::FutureCore& core, detail::FutureCo
   // It came meanwhile: nobody else knows of the waiter.
   if (core.handover.leave()) return WaitEnd::done;
   Deadline deadline;
-  if (limit_ms != kNoLimit) deadline.arm(fiber.turn().host, fiber.turn().actor, limit_ms);
+  // One that was asked to end may be given up in this wait, and its stack keeps no timer then.
+  if (limit_ms != kNoLimit && !fiber.is_asked_to_end) {
+    deadline.arm(fiber.turn().host, fiber.turn().actor, limit_ms);
+  }
   bool is_late = false;
   bool is_killed = false;
   const FutureWait wait(waiter->word, deadline, is_late);

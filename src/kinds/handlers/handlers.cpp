@@ -343,7 +343,10 @@ class HandlersKind final : public core::Kind {
       if (handling == nullptr) break;
       turn.host.note_step(core::type_to_show(*handling->envelope));
       handling->host = &turn.host;
-      if (!handling->run()) continue;
+      if (!handling->run()) {  // it waits again
+        if (turn.has_spent_budget()) break;
+        continue;
+      }
       extras.handlings.remove(*handling);
       // The message ends after the handler, which may refer to it.
       struct Finish {

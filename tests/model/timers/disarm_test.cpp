@@ -27,6 +27,7 @@ struct OneWorker {
     current_executors.fill(nullptr);
     reactor.sleep = Sleep();
     worker.may_wait = false;
+    clock.quick_step = 0;
     (void)worker.next_deadline_ns();
     worker.fire();
   }
@@ -111,6 +112,26 @@ TEST(Disarm, DoesNotWaitForAnotherTimer) {
   expect_always_with_worker({.name = "disarm, fire, disarm and another timer", .preemptions = 2},
                             act);
   EXPECT_GT(fired, 0);
+}
+
+// The timers took the whole tick: the one that was fired last is not being fired any more.
+TEST(Disarm, DoesNotWaitForATimerThatWasTheLastOfItsTick) {
+  const auto act = [&](Scene& scene, OneWorker& one) {
+    auto& alarm = scene.make<Alarm>();
+    one.clock.quick_step = 1'000'000;
+    one.worker.arm(alarm, 0);
+    scene.thread([&] {
+      one.worker.enter_thread();
+      one.worker.fire();
+    });
+    scene.thread([&] {
+      (void)one.worker.disarm(alarm);
+      alarm.take_away();
+    });
+    scene.join();
+    MODEL_ASSERT(!alarm.is_armed());
+  };
+  expect_always_with_worker({.name = "disarm, the last timer of a tick", .preemptions = 3}, act);
 }
 
 TEST(Disarm, WaitsForATimerThatHasArmedItselfAgain) {
