@@ -28,7 +28,7 @@
 #include <jzx/detail/future_state.hpp>
 
 #include "async/future_memory.hpp"
-#include "base/block_pool.hpp"
+#include "base/blocks/block_depot.hpp"
 #include "base/spin_lock.hpp"
 
 namespace jzx::detail {

@@ -1,6 +1,7 @@
 // Envelopes, and small blocks for what users put into a system: messages that do not fit into an
 // envelope, the state of typed actors. Both are blocks that go round between the workers; see
-// base/block_pool.hpp. What is larger than the largest class comes from the user's allocator.
+// base/blocks/block_pool.hpp. What is larger than the largest class comes from the user's
+// allocator.
 //
 // Threads: EnvelopePool and SmallBlocks by their host's own; EnvelopeDepot and SmallDepots by any.
 #pragma once
@@ -9,14 +10,16 @@
 
 #include <jzx/envelope.hpp>
 
-#include "base/block_pool.hpp"
+#include "base/blocks/block_pool.hpp"
 
 namespace jzx::core {
 
 class EnvelopeDepot : public base::BlockDepot {
  public:
   explicit EnvelopeDepot(const base::Allocator& allocator) noexcept
-      : BlockDepot(allocator, sizeof(Envelope), alignof(Envelope), kPerChunk) {}
+      : BlockDepot(allocator, sizeof(Envelope)) {
+    static_assert(alignof(Envelope) <= kMaxAlignment);
+  }
 
   // ---- foreign threads ----
 
@@ -41,8 +44,6 @@ class EnvelopeDepot : public base::BlockDepot {
   }
 
  private:
-  static constexpr uint32_t kPerChunk = 63;  // with its header a chunk stays just above 4 KiB
-
   uint64_t foreign_accepted_ = 0;  // under the depot's lock
   uint64_t foreign_dropped_ = 0;
 };
@@ -77,7 +78,7 @@ inline constexpr size_t kLargestSmall = 128;
 
 struct SmallDepots {
   explicit SmallDepots(const base::Allocator& allocator) noexcept
-      : classes{{allocator, 32, 32, 126}, {allocator, 64, 64, 63}, {allocator, 128, 64, 63}} {}
+      : classes{{allocator, 32}, {allocator, 64}, {allocator, 128}} {}
 
   base::BlockDepot classes[kSmallClasses];
 };

@@ -53,10 +53,17 @@ jzx_behavior_result metronome(jzx_context* ctx, const jzx_message* msg) {
              : JZX_BEHAVIOR_FAIL;
 }
 
-jzx_actor_id spawn_plain(jzx_loop* loop, jzx_behavior_fn behavior, void* state = nullptr) {
+jzx_behavior_result count(jzx_context* ctx, const jzx_message*) {
+  ++*static_cast<uint64_t*>(ctx->state);
+  return JZX_BEHAVIOR_OK;
+}
+
+jzx_actor_id spawn_plain(jzx_loop* loop, jzx_behavior_fn behavior, void* state = nullptr,
+                         uint32_t mailbox_cap = 0) {
   jzx_spawn_opts opts{};
   opts.behavior = behavior;
   opts.state = state;
+  opts.mailbox_cap = mailbox_cap;
   jzx_actor_id id = 0;
   EXPECT_EQ(jzx_spawn(loop, &opts, &id), JZX_OK);
   return id;
@@ -114,6 +121,27 @@ TEST_F(Memory, AnActorThatEndedLeavesItsMemoryToTheNext) {
     ASSERT_EQ(jzx_loop_run(loop_), 0);
   }
   EXPECT_EQ(loop_.allocator().live_bytes(), warm);
+}
+
+TEST_F(Memory, GoesBackAfterAMillionMessagesWereQueuedAndHandled) {
+  constexpr uint64_t kBurst = 1'000'000;
+  constexpr int64_t kFewMegabytes = 6 << 20;
+  uint64_t handled = 0;
+  const jzx_actor_id id = spawn_plain(loop_, count, &handled, kBurst + 8);
+  const int64_t before = loop_.allocator().live_bytes();
+  const auto send_all = [&](auto send) {
+    handled = 0;
+    for (uint64_t n = 0; n < kBurst; ++n) ASSERT_EQ(send(loop_, id, nullptr, 0, kTag), JZX_OK);
+    EXPECT_GE(loop_.allocator().live_bytes() - before, int64_t{kBurst} * 64);
+  };
+  const auto handle_all = [&] {
+    while (handled < kBurst) ASSERT_EQ(jzx_loop_run_once(loop_, 0), 1);
+    EXPECT_LE(loop_.allocator().live_bytes() - before, kFewMegabytes);
+  };
+  send_all(jzx_send);
+  handle_all();
+  std::thread([&] { send_all(jzx_send_async); }).join();
+  handle_all();
 }
 
 // Runs `work` once to warm the loop, then again, counting.
