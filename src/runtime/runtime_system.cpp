@@ -1,6 +1,5 @@
 #include "runtime/runtime_system.hpp"
 
-
 #include <algorithm>
 #include <cerrno>
 #include <climits>
