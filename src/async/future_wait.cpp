@@ -7,6 +7,7 @@
 #include <jzx/detail/future_state.hpp>
 #include <jzx/detail/task_root.hpp>
 
+#include "async/sleeper.hpp"
 #include "base/futex.hpp"
 #include "base/thread.hpp"
 #include "base/time/clock.hpp"
@@ -63,56 +64,27 @@ class Lookout {
 };
 thread_local Lookout lookout;
 
-// On the stack of the thread that waits, which may return as soon as it sees kWoken: so wake() does
-// not touch it after that, and only hands its address to the kernel.
-class Sleeper {
- public:
-  void wake() noexcept {
-    // release: the result is seen by who wakes up; pairs with has_woken().
-    if (word_.exchange(kWoken, std::memory_order_release) == kAsleep) base::futex_wake(word_, 1);
-  }
-  void sleep() noexcept { (void)sleep_until(base::kNever); }
-  // False: the time is up.
-  [[nodiscard]] bool sleep(std::chrono::milliseconds time) noexcept {
-    base::SteadyClock clock;
-    const auto time_ms =
-        static_cast<uint64_t>(std::min<std::chrono::milliseconds>(time, kLongest).count());
-    return sleep_until(clock.now_ns() + time_ms * base::kNanosPerMilli);
-  }
+using Sleeper = async::Sleeper<base::Futex>;
 
- private:
-  [[nodiscard]] bool has_woken() const noexcept {
-    return word_.load(std::memory_order_acquire) == kWoken;  // pairs with wake()
-  }
-  [[nodiscard]] bool sleep_until(uint64_t deadline_ns) noexcept {
-    if (lookout.watch([this] { return has_woken(); })) return true;
-    uint32_t waiting = kWaiting;
-    // relaxed: if it fails, has_woken() follows.
-    word_.compare_exchange_strong(waiting, kAsleep, std::memory_order_relaxed,
-                                  std::memory_order_relaxed);
-    base::SteadyClock clock;
-    while (!has_woken()) {
-      if (deadline_ns == base::kNever) {
-        base::futex_wait(word_, kAsleep, nullptr);
-        continue;
-      }
-      const uint64_t left_ns = clock.allowed_wait_ns(deadline_ns);
-      if (left_ns == 0) return false;
-      const timespec left{static_cast<time_t>(left_ns / 1'000'000'000u),
-                          static_cast<long>(left_ns % 1'000'000'000u)};
-      base::futex_wait(word_, kAsleep, &left);
-    }
-    return true;
-  }
+// False: the time is up.
+bool sleep_until(Sleeper& sleeper, uint64_t deadline_ns) noexcept {
+  if (lookout.watch([&] { return sleeper.has_woken(); })) return true;
+  base::SteadyClock clock;
+  return sleeper.sleep([&](base::Futex::Time& time) {
+    if (deadline_ns == base::kNever) return true;
+    const uint64_t left_ns = clock.allowed_wait_ns(deadline_ns);
+    time.limit(left_ns);
+    return left_ns != 0;
+  });
+}
+void sleep(Sleeper& sleeper) noexcept { (void)sleep_until(sleeper, base::kNever); }
 
-  static constexpr uint32_t kWaiting = 0;
-  static constexpr uint32_t kAsleep = 1;
-  static constexpr uint32_t kWoken = 2;
+uint64_t deadline_after(std::chrono::milliseconds time) noexcept {
   // So that no time is longer than a clock can say.
-  static constexpr std::chrono::hours kLongest{24 * 365 * 10};
-
-  base::Atomic<uint32_t> word_{kWaiting};
-};
+  constexpr std::chrono::hours kLongest{24 * 365 * 10};
+  const auto ms = std::clamp<std::chrono::milliseconds>(time, {}, kLongest).count();
+  return base::SteadyClock().now_ns() + static_cast<uint64_t>(ms) * base::kNanosPerMilli;
+}
 
 FutureCore* wake_sleeper(FutureCore& core) {
   core.in_slot<Sleeper*>()->wake();
@@ -127,7 +99,7 @@ void wait_for_result(FutureCore& core) noexcept {
   Sleeper sleeper;
   new (core.slot) Sleeper*(&sleeper);
   core.resume = &wake_sleeper;
-  if (!core.handover.leave()) sleeper.sleep();
+  if (!core.handover.leave()) sleep(sleeper);
 }
 
 bool wait_for_result(FutureCore& core, std::chrono::milliseconds time, bool& is_late) noexcept {
@@ -135,10 +107,10 @@ bool wait_for_result(FutureCore& core, std::chrono::milliseconds time, bool& is_
   new (core.slot) Sleeper*(&sleeper);
   core.resume = &wake_sleeper;
   is_late = false;
-  if (leave_cancellable(core) || sleeper.sleep(time)) return true;
+  if (leave_cancellable(core) || sleep_until(sleeper, deadline_after(time))) return true;
   is_late = true;
   if (cancel_core(core)) return false;
-  sleeper.sleep();
+  sleep(sleeper);
   return true;
 }
 

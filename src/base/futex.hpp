@@ -16,16 +16,29 @@
 
 namespace jzx::base {
 
-static_assert(sizeof(Atomic<uint32_t>) == sizeof(uint32_t));
+struct Futex {
+  static_assert(sizeof(Atomic<uint32_t>) == sizeof(uint32_t));
 
-// Returns at once if the word is not `expected`. `timeout`: relative; nullptr: none.
-inline void futex_wait(const Atomic<uint32_t>& word, uint32_t expected,
-                       const timespec* timeout) noexcept {
-  ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, timeout, nullptr, 0);
-}
+  // How long to wait at most.
+  struct Time {
+    bool is_limited = false;
+    timespec length{};
 
-inline void futex_wake(const Atomic<uint32_t>& word, int threads) noexcept {
-  ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, threads, nullptr, nullptr, 0);
-}
+    void limit(uint64_t ns) noexcept {
+      is_limited = true;
+      length.tv_sec = static_cast<time_t>(ns / 1'000'000'000u);
+      length.tv_nsec = static_cast<long>(ns % 1'000'000'000u);
+    }
+  };
+
+  // Returns at once if the word is not `expected`.
+  static void wait(const Atomic<uint32_t>& word, uint32_t expected, const Time& time) noexcept {
+    ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected,
+              time.is_limited ? &time.length : nullptr, nullptr, 0);
+  }
+  static void wake(const Atomic<uint32_t>& word, int threads) noexcept {
+    ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, threads, nullptr, nullptr, 0);
+  }
+};
 
 }  // namespace jzx::base

@@ -186,20 +186,19 @@ void RuntimeSystem::stop_workers() noexcept {
 void RuntimeSystem::ring() noexcept {
   const int outer_errno = errno;                  // of the code that a signal interrupted
   bell_.fetch_add(1, std::memory_order_release);  // what it is rung for is seen by who heard it
-  base::futex_wake(bell_, INT_MAX);
+  base::Futex::wake(bell_, INT_MAX);
   errno = outer_errno;
 }
 
 bool RuntimeSystem::wait_for_bell(uint32_t heard, uint64_t deadline_ns) noexcept {
-  timespec timeout{};
+  base::Futex::Time time;
   if (deadline_ns != base::kNever) {
     const uint64_t now_ns = clock_.now_ns();
     if (now_ns >= deadline_ns) return false;
-    timeout.tv_sec = static_cast<time_t>((deadline_ns - now_ns) / 1'000'000'000u);
-    timeout.tv_nsec = static_cast<long>((deadline_ns - now_ns) % 1'000'000'000u);
+    time.limit(deadline_ns - now_ns);
   }
   // Comes back at once if the bell has been rung meanwhile, and may come back for nothing.
-  base::futex_wait(bell_, heard, deadline_ns != base::kNever ? &timeout : nullptr);
+  base::Futex::wait(bell_, heard, time);
   return true;
 }
 
