@@ -5,6 +5,9 @@
 //       message from a thread outside is handled. A tick ends by time, so each should be about a
 //       millisecond late at most, and a message and a turn of each of the four on top. 0 workers:
 //       a loop, without the echo.
+//   timers_at_once/loop   one handler sets 1,000,000 timers of 100 ms. How late each is, counted
+//   from
+//       the call that set it: they are due faster than anybody can handle them.
 //   wake_latency/workers:W   a request from a thread outside to an idle runtime, and its answer.
 //   ask_blocking/workers:W   the same without a pause in between.
 //   burst_million/loop       a million messages into one mailbox, and what memory they take.
@@ -26,6 +29,7 @@
 #include <thread>
 #include <vector>
 
+#include "echo.hpp"
 #include "workers_support.hpp"
 
 namespace {
@@ -98,24 +102,12 @@ struct Listener {
   void on(Rang rang) { late.resolve(since_us(rang.due)); }
 };
 
-jzx::Task<void> echo(jzx::net::Stream stream) {
-  std::array<std::byte, 64> buffer;
-  for (;;) {
-    auto reading = stream.read(buffer);
-    jzx::Result<size_t> count = co_await reading;
-    if (!count || *count == 0) co_return;
-    auto writing = stream.write_all(std::span(buffer).first(*count));
-    jzx::Result<void> written = co_await writing;
-    if (!written) co_return;
-  }
-}
-
 jzx::Task<void> serve(jzx::net::Listener& listener, jzx::Runtime& runtime) {
   auto accepting = listener.accept();
   jzx::Result<jzx::net::Stream> stream = co_await accepting;
   if (!stream) co_return;
   (void)stream->set_no_delay(true);
-  (void)runtime.spawn_async(echo(std::move(*stream)));
+  (void)runtime.spawn_async(bench::echo(std::move(*stream)));
 }
 
 class Peer {
@@ -210,6 +202,47 @@ BENCHMARK(tick_latency)
     ->ArgsProduct({{1, 10, 100}, {0, 1, 2}})
     ->Iterations(1)
     ->Repetitions(1);
+
+// ---- many timers ----
+
+constexpr uint64_t kTimers = 1'000'000;
+
+struct SetAll {};
+
+struct Clockmaker {
+  using Messages = jzx::Messages<Rang>;
+  Times* times;
+  uint64_t left = 0;
+
+  void on(SetAll, jzx::Context& context) {
+    for (left = 0; left < kTimers; ++left) {
+      bench::must(context.send_after(100ms, context.self(*this), Rang{Clock::now() + 100ms}),
+                  "set");
+    }
+  }
+  void on(Rang rang) {
+    times->add(since_us(rang.due));
+    --left;
+  }
+};
+
+void timers_at_once(benchmark::State& state) {
+  Times times("late");
+  jzx::Loop loop;
+  jzx::SpawnOptions roomy;
+  roomy.mailbox_cap = kTimers + 8;
+  const auto clockmaker = bench::must_spawn<Clockmaker>(loop, roomy, &times);
+  for (auto _ : state) {
+    const bench::Patience patience;
+    bench::must(clockmaker.send(SetAll{}), "begin");
+    const size_t before = times.count();
+    while (times.count() < before + kTimers) (void)loop.run_once(1s);
+  }
+  times.report(state);
+  state.counters["items_per_second"] =
+      benchmark::Counter(static_cast<double>(times.count()), benchmark::Counter::kIsRate);
+}
+BENCHMARK(timers_at_once)->Name("timers_at_once/loop")->Iterations(1);
 
 // ---- when everybody sleeps ----
 

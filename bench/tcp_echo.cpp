@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/atomic.hpp"
+#include "echo.hpp"
 #include "workers_support.hpp"
 
 namespace {
@@ -127,25 +128,13 @@ void measure(benchmark::State& state, uint16_t port) {
 
 // ---- the server ----
 
-jzx::Task<void> echo(jzx::net::Stream stream) {
-  std::array<std::byte, 4096> buffer;
-  for (;;) {
-    auto reading = stream.read(buffer);
-    jzx::Result<size_t> count = co_await reading;
-    if (!count || *count == 0) co_return;
-    auto writing = stream.write_all(std::span(buffer).first(*count));
-    jzx::Result<void> written = co_await writing;
-    if (!written) co_return;
-  }
-}
-
 jzx::Task<void> serve(jzx::net::Listener& listener, jzx::Runtime& runtime) {
   for (;;) {
     auto accepting = listener.accept();
     jzx::Result<jzx::net::Stream> stream = co_await accepting;
     if (!stream) co_return;
     (void)stream->set_no_delay(true);
-    (void)runtime.spawn_async(echo(std::move(*stream)));
+    (void)runtime.spawn_async(bench::echo(std::move(*stream)));
   }
 }
 

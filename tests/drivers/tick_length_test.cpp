@@ -62,6 +62,22 @@ class Alarm : public base::Timer {
   uint64_t fired_ns = 0;
 };
 
+// A timer whose code takes its time.
+struct SlowTimer : base::Timer {
+  SlowTimer(Rig& the_rig, uint64_t the_cost, int& the_count)
+      : Timer([](base::Timer& self, base::Executor&) {
+          auto& slow = static_cast<SlowTimer&>(self);
+          slow.rig.clock.advance_ns(slow.cost_ns);
+          ++slow.count;
+        }),
+        rig(the_rig),
+        cost_ns(the_cost),
+        count(the_count) {}
+  Rig& rig;
+  const uint64_t cost_ns;
+  int& count;
+};
+
 // How late a timer of 5 ms is, counted from the tick that stamps it.
 uint64_t lateness_beside(BusyRig& rig) {
   Alarm alarm;
@@ -82,7 +98,8 @@ TEST(TickLength, ATimerIsAMillisecondLateAtMostWhateverTheMessagesOfTheOthersCos
       BusyRig rig;
       for (int i = 0; i < 4; ++i) rig.spawn_busy([=] { return cost; }, queued);
       rig.tick();
-      EXPECT_LE(lateness_beside(rig), kMostLate + cost)
+      // In a turn of several messages, up to two of them.
+      EXPECT_LE(lateness_beside(rig), kMostLate + 2 * cost)
           << cost << " ns a message, " << queued << " queued";
       rig.end();
     }
@@ -123,7 +140,7 @@ TEST(TickLength, ATickThatBeginsWithSlowMessagesEndsAfterTheFirstAlthoughTheLast
   EXPECT_EQ(slow, 1);
 }
 
-TEST(TickLength, AfterQuickMessagesInTheSameTickThirtyTwoSlowOnesPassAtMostAndThenOneByOne) {
+TEST(TickLength, AfterQuickMessagesInTheSameTickThirtyTwoSlowOnesPassAtMostAndThenTwo) {
   BusyRig rig;
   uint64_t slow = 0;
   rig.spawn_busy([&]() -> uint64_t { return rig.handled < 1'000 ? 10 : (++slow, kMilli); }, 200);
@@ -132,7 +149,7 @@ TEST(TickLength, AfterQuickMessagesInTheSameTickThirtyTwoSlowOnesPassAtMostAndTh
   EXPECT_LE(slow, Pace::kMost);
   slow = 0;
   rig.tick();
-  EXPECT_EQ(slow, 1u);
+  EXPECT_LE(slow, 2u);
   rig.end();
 }
 
@@ -172,22 +189,11 @@ TEST(TickLength, ManyTimersThatAreDueAtOnceLetTheActorsHaveTheirTurns) {
   BusyRig rig;
   constexpr int kTimers = 1'000;
   int fired = 0;
-  struct Slow : base::Timer {
-    Slow(Rig& the_rig, int& the_count)
-        : Timer([](base::Timer& self, base::Executor&) {
-            auto& slow = static_cast<Slow&>(self);
-            slow.rig.clock.advance_ns(10 * kMicro);
-            ++slow.count;
-          }),
-          rig(the_rig),
-          count(the_count) {}
-    Rig& rig;
-    int& count;
-  };
-  std::deque<Slow> timers;
+  std::deque<SlowTimer> timers;
   std::vector<int> fired_before{0};  // each message of the busy one
   rig.on_busy = [&] { fired_before.push_back(fired); };
-  for (int i = 0; i < kTimers; ++i) rig.worker().arm(timers.emplace_back(rig, fired), 5);
+  for (int i = 0; i < kTimers; ++i)
+    rig.worker().arm(timers.emplace_back(rig, 10 * kMicro, fired), 5);
   rig.tick();
   rig.spawn_busy([] { return kMicro; }, 1);
   rig.clock.advance_ms(5);
@@ -204,20 +210,8 @@ TEST(TickLength, ManyTimersThatAreDueAtOnceLetTheActorsHaveTheirTurns) {
 TEST(TickLength, TimersLeftForTheNextTickAreFiredAlthoughNothingElseIsThere) {
   Rig rig;
   int fired = 0;
-  struct Slow : base::Timer {
-    Slow(Rig& the_rig, int& the_count)
-        : Timer([](base::Timer& self, base::Executor&) {
-            auto& slow = static_cast<Slow&>(self);
-            slow.rig.clock.advance_ms(1);
-            ++slow.count;
-          }),
-          rig(the_rig),
-          count(the_count) {}
-    Rig& rig;
-    int& count;
-  };
-  std::deque<Slow> timers;
-  for (int i = 0; i < 500; ++i) rig.worker().arm(timers.emplace_back(rig, fired), 5);
+  std::deque<SlowTimer> timers;
+  for (int i = 0; i < 500; ++i) rig.worker().arm(timers.emplace_back(rig, kMilli, fired), 5);
   rig.tick();
   rig.clock.advance_ms(5);
   while (fired < 500) {

@@ -78,8 +78,9 @@ void Worker::look_at_clock(bool is_same_slice) noexcept {
 bool Worker::has_run_long_enough() noexcept {
   look_at_clock(std::exchange(looked_in_turn_, true) && turns_since_look() == 0);
   if (pace_.is_tick_over()) turns_to_look_ = 1;  // goes_on() follows this turn
-  if (pace_.is_slice_over()) cut_at_step_ = steps();
-  return pace_.is_tick_over() || pace_.is_slice_over();
+  if (!pace_.is_slice_over()) return false;
+  cut_at_step_ = steps();
+  return true;
 }
 
 bool Worker::goes_on(uint32_t turns_in_a_row) noexcept {

@@ -189,7 +189,7 @@ class Worker : public core::Host {
   // False: the tick is over. `turns_in_a_row`: so many were as good as one, of actors that wake one
   // another while others wait.
   [[nodiscard]] bool goes_on(uint32_t turns_in_a_row = 0) noexcept;
-  // Of the turn that is about to end: because its time is up, and not only that of the tick?
+  // Of the turn that is about to end: because its time is up?
   [[nodiscard]] bool is_cut_short() const noexcept { return cut_at_step_ == steps(); }
   // By the last look: has a turn, or a row of them, had its time?
   [[nodiscard]] bool is_slice_over() const noexcept { return pace_.is_slice_over(); }

@@ -24,45 +24,42 @@ struct ModelFutex {
 
 using Sleeper = async::Sleeper<ModelFutex>;
 
+// `wait(sleeper)` returns when it was woken.
+template <class Wait>
+void expect_woken_with_the_result(const Options& options, Wait&& wait) {
+  expect_always(options, [&](Scene& scene) {
+    ModelFutex::sleep = &scene.make<Sleep>(Sleep::Ordering::orders_nothing);
+    auto& sleeper = scene.make<Sleeper>();
+    auto& result = scene.make<Shared<int>>(0);
+    scene.thread([&] {
+      result = 1;
+      sleeper.wake();
+    });
+    scene.thread([&] {
+      wait(sleeper);
+      MODEL_ASSERT(result == 1);
+    });
+    scene.join();
+  });
+}
+
+constexpr auto for_ever = [](ModelFutex::Time&) { return true; };
+constexpr auto not_at_all = [](ModelFutex::Time&) { return false; };
+
 TEST(Sleeper, IsWokenAndSeesTheResult) {
-  expect_always({.name = "sleeper, an answer and one who looks out and sleeps", .preemptions = 4},
-                [](Scene& scene) {
-                  ModelFutex::sleep = &scene.make<Sleep>(Sleep::Ordering::orders_nothing);
-                  auto& sleeper = scene.make<Sleeper>();
-                  auto& result = scene.make<Shared<int>>(0);
-                  scene.thread([&] {
-                    result = 1;
-                    sleeper.wake();
-                  });
-                  scene.thread([&] {
-                    if (!sleeper.has_woken()) {
-                      MODEL_ASSERT(sleeper.sleep([](ModelFutex::Time&) { return true; }));
-                    }
-                    MODEL_ASSERT(result == 1);
-                  });
-                  scene.join();
-                });
+  expect_woken_with_the_result(
+      {.name = "sleeper, an answer and one who looks out and sleeps", .preemptions = 4},
+      [](Sleeper& sleeper) {
+        if (!sleeper.has_woken()) MODEL_ASSERT(sleeper.sleep(for_ever));
+      });
 }
 
 TEST(Sleeper, WhoseTimeIsUpIsWokenAllTheSameWhenItSleepsAgain) {
-  expect_always({.name = "sleeper, an answer and one whose time is up", .preemptions = 4},
-                [](Scene& scene) {
-                  ModelFutex::sleep = &scene.make<Sleep>(Sleep::Ordering::orders_nothing);
-                  auto& sleeper = scene.make<Sleeper>();
-                  auto& result = scene.make<Shared<int>>(0);
-                  scene.thread([&] {
-                    result = 1;
-                    sleeper.wake();
-                  });
-                  scene.thread([&] {
-                    const bool is_there = sleeper.sleep([](ModelFutex::Time&) { return false; });
-                    if (!is_there) {
-                      MODEL_ASSERT(sleeper.sleep([](ModelFutex::Time&) { return true; }));
-                    }
-                    MODEL_ASSERT(result == 1);
-                  });
-                  scene.join();
-                });
+  expect_woken_with_the_result(
+      {.name = "sleeper, an answer and one whose time is up", .preemptions = 4},
+      [](Sleeper& sleeper) {
+        if (!sleeper.sleep(not_at_all)) MODEL_ASSERT(sleeper.sleep(for_ever));
+      });
 }
 
 }  // namespace
