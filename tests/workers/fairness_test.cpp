@@ -144,8 +144,8 @@ TEST_P(Fairness, ABusyActorKeepsNobodyWaitingWhoIsPinnedBesideIt) {
 // A busy actor, in the middle of one of its messages, has another thread send to a neighbour, and
 // waits for that thread. The neighbour counts how many messages have passed since.
 struct Visited {
-  uint64_t messages = 0;
-  uint64_t sent_at = 0;
+  std::atomic<uint64_t> messages{0};
+  std::atomic<uint64_t> sent_at{0};
   std::atomic<uint64_t> waited{0};
   Gate is_answered;
 };
@@ -154,7 +154,7 @@ struct Neighbour {
   using Messages = jzx::Messages<Work>;
   Visited& visited;
   void on(Work) {
-    visited.waited.store(visited.messages - visited.sent_at);
+    visited.waited.store(visited.messages.load() - visited.sent_at.load());
     visited.is_answered.open();
   }
 };
@@ -166,7 +166,7 @@ struct BusyHost {
   Pid neighbour;
   void on(Again, Context& context) {
     if (++visited.messages == kBegin) {
-      visited.sent_at = visited.messages;
+      visited.sent_at.store(kBegin);
       std::thread([this] { EXPECT_EQ(neighbour.send(Work{}), Errc::ok); }).join();
     }
     if (!visited.is_answered.is_open()) (void)context.self(*this).send(Again{});
