@@ -331,6 +331,7 @@ class FiberKind final : public core::Kind {
       fiber.drop_mail(host, actor);
       fiber.drop_set_aside(host, actor);
       base::leave_for_good_what_is_on(fiber.stack().low, fiber.stack().top);
+      fiber.end();  // to the sanitizers it is a thread
       return stacks_of(host.system)->memory.note_given_up();
     }
     if (fiber.has_started() && !fiber.has_ended()) unwind(actor, host, fiber);
