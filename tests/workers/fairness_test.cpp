@@ -176,9 +176,9 @@ struct BusyHost {
 // Whoever may run it: all workers are busy, and one of them looks after its turn.
 TEST_P(Fairness, ANeighbourThatMayRunAnywhereDoesNotWaitForTheEndOfATick) {
   Visited visited;
+  Course course(kForEver);
   Runtime runtime(RuntimeOptions{.workers = GetParam()});
   const auto neighbour = runtime.spawn<Neighbour>(visited);
-  Course course(kForEver);
   // The other workers have work as well, in turns of full budget.
   course.waiting.store(1);
   for (uint32_t i = 1; i < GetParam(); ++i) {
