@@ -49,7 +49,7 @@ class Lookout {
   }
 
  private:
-  static constexpr uint64_t kMost = 20'000;
+  static constexpr uint64_t kMost = 8'000;
   static constexpr uint64_t kLeast = 1'000;
   static constexpr uint32_t kTryEvery = 16;
 
