@@ -27,7 +27,7 @@ namespace jzx::drivers {
 
 class Pace {
  public:
-  // Half a millisecond: with a slice and a message on top, timers and I/O are looked at within one.
+  // Half a millisecond: with the turn that is under way, timers and I/O wait for about one.
   static constexpr uint64_t kTick = 500'000;
   static constexpr uint64_t kSlice = 100'000;
   static constexpr uint64_t kBetweenLooks = 2'000;
